@@ -102,12 +102,12 @@ impl Gathering {
                 source::POD_STATE,
                 source::STATIC_POD_INSTALL_MONITOR,
             ])
-            .then(PodsWatcher::default),
+            .then(|| PodsWatcher::new(mode)),
             events: events.then(|| Events::new(mode, start, events_group(timeline))),
-            machines: any(&[source::MACHINE_MONITOR]).then(Machines::default),
+            machines: any(&[source::MACHINE_MONITOR]).then(|| Machines::new(mode)),
             generations: any(&[source::GENERATION_MONITOR]).then(Generations::default),
             pools: pools.then(|| Pools::new(mode)),
-            leases: any(&[source::LEASE_MONITOR, source::LEASE_STATE]).then(Leases::default),
+            leases: any(&[source::LEASE_MONITOR, source::LEASE_STATE]).then(|| Leases::new(mode)),
         }
     }
 

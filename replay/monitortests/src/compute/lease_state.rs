@@ -2,6 +2,7 @@
 //! before the first sight.
 
 use super::SpanScope;
+use crate::gather::LEASE_DELETED;
 use crate::interval::{Display, Interval, IntervalMessage, Level, Source, source};
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
@@ -16,9 +17,12 @@ pub(super) fn spans(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
         }
         let key = |key| now.locator.get(key).unwrap_or_default();
         let lease = (key("namespace"), key("lease"));
-        if let Some(last) = open.insert(lease, now) {
-            made.push(span(last, Some(now.from)));
-        }
+        let last = if &*now.message.reason == LEASE_DELETED {
+            open.remove(&lease)
+        } else {
+            open.insert(lease, now)
+        };
+        made.extend(last.map(|last| span(last, Some(now.from))));
     }
     made.extend(open.into_values().map(|last| span(last, run.open_end())));
     made

@@ -21,6 +21,14 @@ enum NodeTurn {
 }
 
 impl NodeTurn {
+    const ALL: [Self; 5] = [
+        Self::NotReady,
+        Self::Update,
+        Self::Drain,
+        Self::OperatingSystemUpdate,
+        Self::Reboot,
+    ];
+
     const fn name(self) -> &'static str {
         match self {
             Self::NotReady => "NotReady",
@@ -104,26 +112,23 @@ pub(super) fn spans(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
             known_roles.insert(node, roles);
         }
         let is_monitor = now.source.as_str() == source::NODE_MONITOR;
-        let (closed, opened) = changes(&now.message.reason, is_monitor);
+        let (mut closed, opened) = changes(&now.message.reason, is_monitor);
+        // Upstream lets an update go on in the next node of the name.
+        let is_deleted = run.mode.is_exact() && is_monitor && &*now.message.reason == "Deleted";
+        if is_deleted {
+            closed = &NodeTurn::ALL;
+        }
         let is_derived = |state: &NodeTurn| run.mode.is_exact() && *state == NodeTurn::NotReady;
         let roles = now.message.annotation("roles").unwrap_or_default();
         for &state in closed.iter().filter(|state| !is_derived(state)) {
             let Some(since) = states.close(&(node, state)) else {
                 continue;
             };
-            let words = if state == NodeTurn::Update {
-                &now.message.human
+            let (level, message) = if is_deleted {
+                let message = message(state, "not completed: the node was deleted", roles);
+                (Level::Warning, message.with("state", state.name()))
             } else {
-                state.words()
-            };
-            let mut message = message(state, words, roles);
-            if state != NodeTurn::NotReady {
-                message = message.with("phase", state.name());
-            }
-            let level = if state == NodeTurn::NotReady {
-                Level::Warning
-            } else {
-                Level::Info
+                ended(state, &now.message.human, roles)
             };
             made.push(span(level, node, state, message, since, Some(now.from)));
         }
@@ -143,6 +148,21 @@ pub(super) fn spans(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
     }
     made.extend(not_ready(run.tracks, &known_roles));
     made
+}
+
+/// Returns what is said of a state that ended as it does, and how bad it is.
+fn ended(state: NodeTurn, human: &str, roles: &str) -> (Level, IntervalMessage) {
+    match state {
+        NodeTurn::NotReady => (Level::Warning, message(state, state.words(), roles)),
+        NodeTurn::Update => {
+            let message = message(state, human, roles).with("phase", state.name());
+            (Level::Info, message)
+        }
+        _ => {
+            let message = message(state, state.words(), roles).with("phase", state.name());
+            (Level::Info, message)
+        }
+    }
 }
 
 /// Returns the times in which a node reported that it is not ready, as views of its states.

@@ -95,7 +95,7 @@ pub(crate) fn of_others(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> 
     let mut made = operator_state::spans(raw, run);
     made.extend(version_state::spans(raw, run));
     made.extend(node_state::spans(raw, run));
-    made.extend(machine_phase::spans(raw));
+    made.extend(machine_phase::spans(raw, run));
     made.extend(pool_state::spans(raw, run));
     made.extend(lease_state::spans(raw, run));
     made.extend(static_pods::spans(raw));

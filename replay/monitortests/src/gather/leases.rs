@@ -2,20 +2,33 @@
 //! heartbeats of nodes. Upstream reads them from logs, under other names.
 
 use super::ledger::{Draft, Ledger};
+use super::mode::Mode;
 use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::interval::{Interval, Level, source};
 use crate::reading;
+
+/// The reason of a deletion.
+pub(crate) const LEASE_DELETED: &str = "LeaseDeleted";
 
 /// Where nodes show that they live.
 const HEARTBEATS: &str = "kube-node-lease";
 
 /// Watches leases.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Leases {
+    mode: Mode,
     ledger: Ledger,
 }
 
 impl Leases {
+    /// Begins to watch.
+    pub(crate) fn new(mode: Mode) -> Self {
+        Self {
+            mode,
+            ledger: Ledger::default(),
+        }
+    }
+
     /// Returns what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
         self.ledger.into_intervals().collect()
@@ -36,14 +49,20 @@ impl Watcher for Leases {
             return;
         }
         let holder = "/spec/holderIdentity";
-        let now = match seen.action {
-            Action::Gone => "",
-            _ => reading::text(seen.now, holder),
+        let is_gone = seen.action == Action::Gone;
+        // What was deleted is not a lease that nobody holds, as a list of releases says.
+        let is_deleted = is_gone && self.mode.is_exact();
+        let now = if is_gone {
+            ""
+        } else {
+            reading::text(seen.now, holder)
         };
         let before = seen
             .before
             .map_or("", |before| reading::text(before, holder));
         let (reason, words) = match (before, now) {
+            ("", _) if is_deleted => (LEASE_DELETED, "deleted".to_owned()),
+            (before, _) if is_deleted => (LEASE_DELETED, format!("deleted, held by {before}")),
             (before, now) if before == now => return,
             (before, "") => ("LeaseReleased", format!("released by {before}")),
             ("", now) if seen.action == Action::Appeared => ("LeaseHeld", format!("held by {now}")),

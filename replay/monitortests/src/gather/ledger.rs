@@ -91,8 +91,13 @@ impl<'a> Draft<'a> {
 
     /// Puts the time that the writer gives to the change beside it.
     pub(crate) fn own_time(self, said: Option<String>) -> Self {
+        self.own_time_of("lastTransitionTime", said)
+    }
+
+    /// Puts the time that a field gives to the change beside it, under the field's name.
+    pub(crate) fn own_time_of(self, field: &'a str, said: Option<String>) -> Self {
         match said {
-            Some(said) => self.with("lastTransitionTime", said),
+            Some(said) => self.with(field, said),
             None => self,
         }
     }

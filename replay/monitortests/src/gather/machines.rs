@@ -2,32 +2,65 @@
 //! outside the machine API's namespace, as upstream does.
 
 use super::ledger::{Draft, Ledger};
+use super::mode::Mode;
 use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::interval::{Interval, Level, source};
 use crate::reading;
 use serde_json::Value;
 
 const NAMESPACE: &str = "openshift-machine-api";
+/// The word for a phase that is not set.
+const MISSING: &str = "<missing>";
 
 /// Watches machines.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Machines {
+    mode: Mode,
     ledger: Ledger,
 }
 
 impl Machines {
+    /// Begins to watch.
+    pub(crate) fn new(mode: Mode) -> Self {
+        Self {
+            mode,
+            ledger: Ledger::default(),
+        }
+    }
+
     /// Returns what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
         self.ledger.into_intervals().collect()
     }
 
-    fn phase(&mut self, seen: &WatchedEvent<'_>) {
-        let of = |machine: &'_ Value| match reading::text(machine, "/status/phase") {
-            "" => "<missing>".to_owned(),
-            phase => phase.to_owned(),
+    /// Notes a machine that was not there before. Upstream dates it to its creation, and takes it for
+    /// one without a phase up to its first version.
+    fn appeared(&mut self, seen: &WatchedEvent<'_>) {
+        let created = reading::time(seen.now, "/metadata/creationTimestamp");
+        let at = match created {
+            Some(created) if !self.mode.is_exact() => created,
+            _ => seen.at,
         };
-        let old = seen.before.map_or_else(|| "<missing>".to_owned(), of);
-        let new = of(seen.now);
+        let draft = Draft::new(source::MACHINE_MONITOR, Level::Info, at)
+            .about("Machine", [("machine", seen.key.name)])
+            .shown_by(seen.seq)
+            .reason("MachineCreated")
+            .human("Machine created");
+        if self.mode.is_exact() {
+            let draft = draft
+                .own_time_of("creationTimestamp", self.mode.own_time(created, seen.at))
+                .with("phase", phase_of(seen.now))
+                .with("node", node(seen));
+            self.ledger.add(&draft);
+        } else {
+            self.ledger.add(&draft);
+            self.phase(seen);
+        }
+    }
+
+    fn phase(&mut self, seen: &WatchedEvent<'_>) {
+        let old = seen.before.map_or(MISSING, phase_of);
+        let new = phase_of(seen.now);
         if old == new {
             return;
         }
@@ -57,17 +90,7 @@ impl Watcher for Machines {
             return;
         }
         match seen.action {
-            Action::Appeared => {
-                let created = reading::time(seen.now, "/metadata/creationTimestamp");
-                let at = created.unwrap_or(seen.at);
-                let draft = Draft::new(source::MACHINE_MONITOR, Level::Info, at)
-                    .about("Machine", [("machine", seen.key.name)])
-                    .shown_by(seen.seq)
-                    .reason("MachineCreated")
-                    .human("Machine created");
-                self.ledger.add(&draft);
-                self.phase(seen);
-            }
+            Action::Appeared => self.appeared(seen),
             Action::Changed => self.phase(seen),
             Action::Gone => {
                 let draft = draft(seen)
@@ -84,6 +107,13 @@ fn draft<'a>(seen: &WatchedEvent<'a>) -> Draft<'a> {
     Draft::new(source::MACHINE_MONITOR, Level::Info, seen.at)
         .about("Machine", [("machine", seen.key.name)])
         .shown_by(seen.seq)
+}
+
+fn phase_of(machine: &Value) -> &str {
+    match reading::text(machine, "/status/phase") {
+        "" => MISSING,
+        phase => phase,
+    }
 }
 
 /// Returns the machine's node, now or before.

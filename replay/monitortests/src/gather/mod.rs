@@ -18,7 +18,7 @@ mod version;
 pub(crate) use events::Events;
 pub(crate) use generations::Generations;
 pub(crate) use kept::WantedIntervals;
-pub(crate) use leases::Leases;
+pub(crate) use leases::{LEASE_DELETED, Leases};
 pub(crate) use ledger::Draft;
 pub(crate) use machines::Machines;
 pub use mode::Mode;

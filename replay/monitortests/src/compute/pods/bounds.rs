@@ -1,8 +1,9 @@
 //! Between which moments a pod's and a container's spans may lie, where its begin or its end was
-//! not seen. It does not invent: the pod's own words come first, then what was seen, then the run.
+//! not seen. In exact mode they lie where the pod was seen; upstream takes the pod's own words
+//! first, then what was seen, then the run.
 
 use crate::compute::SpanScope;
-use crate::gather::{LastPod, PodName, moment};
+use crate::gather::{LastPod, PodName};
 use crate::interval::Interval;
 use kubereel_format::RecordedAt;
 
@@ -24,53 +25,64 @@ impl PodBounds<'_> {
     /// Returns when the pod began: it existed when anything was seen of it.
     pub(super) fn start(&self) -> RecordedAt {
         let said = self.last().and_then(|last| last.began);
-        match (said, self.first) {
-            // A pod's own time has whole seconds: what was seen within them says more.
-            (Some(said), Some(first)) if self.run.mode.is_exact() => {
-                moment(Some(said), None, first)
-            }
-            (said, first) => [said, first]
-                .into_iter()
-                .flatten()
-                .min()
-                .unwrap_or(self.run.start),
-        }
+        let said = said.filter(|_| !self.run.mode.is_exact());
+        let known = [said, self.first].into_iter().flatten();
+        known.min().unwrap_or(self.run.start)
     }
 
-    /// Returns when the pod ended.
-    pub(super) fn end(&self) -> RecordedAt {
-        if let Some(done) = self.last().and_then(|last| last.done) {
-            return done;
-        }
+    /// Returns when the pod ended; `None` if it did not.
+    pub(super) fn end(&self) -> Option<RecordedAt> {
         let mut changes = self.changes.iter();
-        let Some(gone) = changes.find(|now| &*now.message.reason == "Deleted") else {
-            return self.run.end;
+        let gone = changes.find(|now| &*now.message.reason == "Deleted");
+        let gone = gone.map(|gone| gone.from);
+        if self.run.mode.is_exact() {
+            return gone;
+        }
+        let last = self.last();
+        if let Some(done) = last.and_then(|last| last.done) {
+            return Some(done);
+        }
+        let Some(gone) = gone else {
+            return self.run.open_end();
         };
         // A watch may tell late; the pod's own grace ends it.
-        let gone_by = self.last().and_then(|last| last.gone_by);
-        gone_by.map_or(gone.from, |by| by.min(gone.from))
+        let gone_by = last.and_then(|last| last.gone_by);
+        Some(gone_by.map_or(gone, |by| by.min(gone)))
     }
 
     /// Returns when a container began to be there.
     pub(super) fn container_start(&self, life: &[&Interval]) -> RecordedAt {
-        first(life, "ContainerWait").unwrap_or_else(|| self.start())
+        // A container that was first seen to run was there before it ever waited.
+        let told = if self.run.mode.is_exact() {
+            life.get(..1).unwrap_or_default()
+        } else {
+            life
+        };
+        first(told, "ContainerWait").unwrap_or_else(|| self.start())
     }
 
-    /// Returns when a container ended.
-    pub(super) fn container_end(&self, container: &str, life: &[&Interval]) -> RecordedAt {
+    /// Returns when a container ended for good; `None` if it did not.
+    pub(super) fn container_end(
+        &self,
+        container: &str,
+        life: &[&Interval],
+        ready: &[&Interval],
+    ) -> Option<RecordedAt> {
         let ended = self.last().and_then(|last| {
             let mut ended = last.ended.iter();
             ended.find(|(name, _)| name.as_ref() == container)
         });
-        let exit = life.last().map(|last| (last.from, &*last.message.reason));
-        match (ended, exit) {
-            (Some((_, at)), Some((exit, "ContainerExit"))) if self.run.mode.is_exact() => {
-                moment(Some(*at), None, exit)
-            }
-            (Some((_, at)), _) => *at,
-            (None, Some((exit, "ContainerExit"))) => exit,
-            _ => self.end(),
+        let last = life.last();
+        let exit = last.filter(|last| &*last.message.reason == "ContainerExit");
+        let exit = exit.map(|exit| exit.from);
+        if !self.run.mode.is_exact() {
+            let ended = ended.map(|(_, at)| *at);
+            return ended.or(exit).or_else(|| self.end());
         }
+        // One that nobody saw to wait or run had ended when it was first seen.
+        let ended = ended.filter(|_| life.is_empty());
+        let ended = ended.and_then(|_| ready.first().map(|now| now.from));
+        exit.or(ended).or_else(|| self.end())
     }
 
     /// Returns from when a container can be ready.

@@ -5,7 +5,7 @@
 use super::bounds::PodBounds;
 use super::{CONSTRUCTED, locator, pod_of};
 use crate::compute::SpanScope;
-use crate::gather::PodName;
+use crate::gather::{Mode, PodName};
 use crate::interval::{
     Display, Interval, IntervalMessage, Level, Locator, Pair, SharedTexts, Source, source,
 };
@@ -47,7 +47,7 @@ pub(crate) fn states(
     let mut made = Vec::new();
     for (pod, mut instants) in pods {
         let first_of_pod = made.len();
-        instants.sort_by(|one, other| order(one, other));
+        instants.sort_by(|one, other| order(one, other, run.mode));
         let told = told(&instants);
         let bounds = PodBounds {
             run,
@@ -61,7 +61,7 @@ pub(crate) fn states(
             ends: Some("Deleted"),
             start: bounds.start(),
             end: bounds.end(),
-            first_sight: told.first.filter(|_| run.mode.is_exact()),
+            is_exact: run.mode.is_exact(),
         };
         category.spans(&told.pod, words, &mut made);
         for (name, container) in &told.containers {
@@ -71,8 +71,8 @@ pub(crate) fn states(
                 begins: "ContainerWait",
                 ends: Some("ContainerExit"),
                 start: bounds.container_start(life),
-                end: bounds.container_end(name, life),
-                first_sight: category.first_sight,
+                end: bounds.container_end(name, life, &container.ready),
+                is_exact: category.is_exact,
             };
             category.spans(life, words, &mut made);
             let category = Category {
@@ -81,7 +81,12 @@ pub(crate) fn states(
                 start: bounds.ready_start(life),
                 ..category
             };
-            category.spans(&container.ready, words, &mut made);
+            // What has ended is neither ready nor not; upstream draws that as a moment.
+            let is_there = |now: &&&Interval| {
+                !run.mode.is_exact() || category.end.is_none_or(|end| now.from < end)
+            };
+            let ready: Vec<&Interval> = container.ready.iter().filter(is_there).copied().collect();
+            category.spans(&ready, words, &mut made);
             for probe in &container.probes {
                 made.push(failed_probe(probe, &category.locator));
             }
@@ -92,8 +97,10 @@ pub(crate) fn states(
     made
 }
 
-/// Sorts a pod's instants: by time, then by what must come first.
-fn order(one: &Interval, other: &Interval) -> Ordering {
+/// Sorts a pod's instants: by time, then by what must come first. In exact mode those of an earlier
+/// record come before those of a later one of the same time.
+fn order(one: &Interval, other: &Interval, mode: Mode) -> Ordering {
+    let seq = |interval: &Interval| interval.seq.filter(|_| mode.is_exact());
     let rank = |interval: &Interval| match interval.message.reason.as_ref() {
         "Created" => 0,
         "Scheduled" => 1,
@@ -107,6 +114,7 @@ fn order(one: &Interval, other: &Interval) -> Ordering {
     let end = |interval: &Interval| interval.to.unwrap_or(RecordedAt { micros: i64::MAX });
     one.from
         .cmp(&other.from)
+        .then_with(|| seq(one).cmp(&seq(other)))
         .then_with(|| rank(one).cmp(&rank(other)))
         .then_with(|| end(one).cmp(&end(other)))
         .then_with(|| one.message.reason.cmp(&other.message.reason))
@@ -152,9 +160,10 @@ struct Category {
     /// The reason after which it is in no state.
     ends: Option<&'static str>,
     start: RecordedAt,
-    end: RecordedAt,
-    /// When the Pod was first seen, in exact mode: in which states its parts were before is not known.
-    first_sight: Option<RecordedAt>,
+    /// `None` if it did not end.
+    end: Option<RecordedAt>,
+    /// Whether only what was seen counts.
+    is_exact: bool,
 }
 
 /// What the thing is in.
@@ -173,7 +182,7 @@ impl Category {
         };
         for now in instants {
             let reason = now.message.reason.as_ref();
-            let mut span = self.span(&last, now.from, words);
+            let mut span = self.span(&last, Some(now.from), words);
             if last.message.is_none() {
                 if reason == self.begins {
                     // It began before it was seen to begin, if the pod says so.
@@ -194,7 +203,9 @@ impl Category {
                 };
                 span.seq = now.seq;
             }
-            let is_seen = self.first_sight != Some(now.from) || last.message.is_some();
+            // What would have been missed at the first sight of the Pod, or within one version, is not
+            // known to have been there.
+            let is_seen = last.message.is_some() || !self.is_exact || !span.is_instant();
             made.extend(is_seen.then_some(span));
             let message = (self.ends != Some(reason)).then_some(&now.message);
             last = Now {
@@ -209,7 +220,7 @@ impl Category {
     }
 
     /// Returns the span of a state, within the bounds.
-    fn span(&self, last: &Now<'_>, to: RecordedAt, words: &mut SharedTexts) -> Interval {
+    fn span(&self, last: &Now<'_>, to: Option<RecordedAt>, words: &mut SharedTexts) -> Interval {
         let said = last.message;
         let annotations = said.into_iter().flat_map(|said| said.annotations.iter());
         let annotations = annotations.map(|(name, value)| (Arc::clone(name), Arc::clone(value)));
@@ -224,8 +235,9 @@ impl Category {
             human: said.map(|said| Arc::clone(&said.human)).unwrap_or_default(),
             annotations,
         };
-        let to = to.min(self.end);
-        let from = last.from.max(self.start).min(to);
+        let to = to.into_iter().chain(self.end).min();
+        let from = last.from.max(self.start);
+        let from = to.map_or(from, |to| from.min(to));
         Interval {
             level: Level::Info,
             source: Source(words.kept(source::POD_STATE)),
@@ -233,7 +245,7 @@ impl Category {
             locator: self.locator.clone(),
             message,
             from,
-            to: Some(to),
+            to,
             seq: last.seq,
         }
     }

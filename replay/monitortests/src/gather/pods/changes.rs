@@ -109,7 +109,11 @@ pub(super) fn deletion(pod: WatchedPod<'_>, before: &Value, ledger: &mut Ledger)
             if node.is_empty() || matches!(phase, "Failed" | "Succeeded") {
                 return;
             }
+            // The end of the grace, not the time of the change: it is shown however close it is.
+            let by = reading::text(pod.now(), "/metadata/deletionTimestamp");
+            let by = (pod.mode.is_exact() && !by.is_empty()).then(|| by.to_owned());
             let draft = pod.draft(Level::Info);
+            let draft = draft.own_time_of("deletionTimestamp", by);
             if grace == 0 {
                 let is_static = !mirror(pod.now()).is_empty();
                 let draft = draft.reason("ForceDelete");

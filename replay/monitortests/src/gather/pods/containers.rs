@@ -8,6 +8,7 @@ use crate::reading;
 use serde_json::Value;
 
 const LISTS: [&str; 2] = ["/status/containerStatuses", "/status/initContainerStatuses"];
+const STARTED: &str = "/state/running/startedAt";
 
 /// Notes what containers began and ended.
 pub(super) fn life(pod: WatchedPod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
@@ -19,12 +20,7 @@ pub(super) fn life(pod: WatchedPod<'_>, before: Option<&Value>, ledger: &mut Led
             waits(pod, status, old(status), ledger);
         }
         for status in statuses {
-            let is_running = |status: &Value| reading::at(status, "/state/running").is_some();
-            if is_running(status) && !old(status).is_some_and(is_running) {
-                let name = reading::text(status, "/name");
-                let draft = pod.container(name, Level::Info);
-                ledger.add(&draft.reason("ContainerStart").cause(""));
-            }
+            starts(pod, status, old(status), ledger);
         }
         for status in statuses {
             if let Some(old) = old(status) {
@@ -39,6 +35,31 @@ pub(super) fn life(pod: WatchedPod<'_>, before: Option<&Value>, ledger: &mut Led
             }
         }
     }
+}
+
+/// Notes that a container runs. Upstream does not note a restart between two versions that both say
+/// running; the exit that the second one reports then ends the container for good.
+fn starts(pod: WatchedPod<'_>, status: &Value, old: Option<&Value>, ledger: &mut Ledger) {
+    let is_running = |status: &Value| reading::at(status, "/state/running").is_some();
+    let was_running = old.is_some_and(is_running);
+    let is_restarted = pod.mode.is_exact() && old.is_some_and(|old| run_of(old) != run_of(status));
+    if !is_running(status) || was_running && !is_restarted {
+        return;
+    }
+    let name = reading::text(status, "/name");
+    let draft = pod.container(name, Level::Info);
+    let draft = draft.reason("ContainerStart").cause("");
+    let own = pod.own_time(reading::time(status, STARTED));
+    ledger.add(&draft.own_time_of("startedAt", own));
+}
+
+/// Returns what differs between two runs of a container.
+fn run_of(status: &Value) -> (&str, &str, Option<i64>) {
+    (
+        reading::text(status, STARTED),
+        reading::text(status, "/containerID"),
+        reading::number(status, "/restartCount"),
+    )
 }
 
 fn waits(pod: WatchedPod<'_>, status: &Value, old: Option<&Value>, ledger: &mut Ledger) {
@@ -96,7 +117,8 @@ fn exits(pod: WatchedPod<'_>, status: &Value, old: &Value, ledger: &mut Ledger) 
         .with("code", code.to_string())
         .cause(reading::text(ended, "/reason"))
         .human(reading::text(ended, "/message"));
-    ledger.add(&draft);
+    let own = pod.own_time(reading::time(ended, "/finishedAt"));
+    ledger.add(&draft.own_time_of("finishedAt", own));
 }
 
 /// Notes which containers became ready or unready; of a new pod, what each is.

@@ -30,12 +30,13 @@ impl PodName {
     }
 }
 
-/// A pod's own times, as it was last seen.
+/// A pod's own times, as it was last seen; where upstream's rules count, they bound its spans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastPod {
     /// When it began: a static pod when the kubelet saw it, others when they were created.
     pub(crate) began: Option<RecordedAt>,
-    /// When its grace ends, if its deletion was asked for.
+    /// When its grace ends, if its deletion was asked for. Upstream adds the grace to a
+    /// deletionTimestamp that includes it already.
     pub(crate) gone_by: Option<RecordedAt>,
     /// When the last container of a pod that runs once ended.
     pub(crate) done: Option<RecordedAt>,

@@ -7,21 +7,33 @@ use super::last::{LastPod, PodName};
 use super::shared_ips::SharedIps;
 use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::gather::ledger::{Draft, Ledger};
+use crate::gather::mode::Mode;
 use crate::interval::{Level, source};
 use crate::reading;
-use kubereel_format::ObjectId;
+use kubereel_format::{ObjectId, RecordedAt};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Watches pods.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct PodsWatcher {
+    mode: Mode,
     ledger: Ledger,
     ips: SharedIps,
     last: BTreeMap<ObjectId, (PodName, LastPod)>,
 }
 
 impl PodsWatcher {
+    /// Begins to watch.
+    pub(crate) fn new(mode: Mode) -> Self {
+        Self {
+            mode,
+            ledger: Ledger::default(),
+            ips: SharedIps::default(),
+            last: BTreeMap::new(),
+        }
+    }
+
     /// Returns what was made, and each pod as it was last seen.
     pub(crate) fn into_parts(self) -> (Ledger, BTreeMap<PodName, LastPod>) {
         let last = self.last.into_values().collect();
@@ -46,7 +58,14 @@ impl Watcher for PodsWatcher {
         ];
         paths.extend(SharedIps::PATHS.map(str::to_owned));
         for list in ["containerStatuses", "initContainerStatuses"] {
-            for field in ["name", "ready", "restartCount", "state", "lastState"] {
+            for field in [
+                "name",
+                "ready",
+                "restartCount",
+                "containerID",
+                "state",
+                "lastState",
+            ] {
                 paths.push(format!("status.{list}.{field}"));
             }
         }
@@ -55,11 +74,18 @@ impl Watcher for PodsWatcher {
 
     fn seen(&mut self, seen: &WatchedEvent<'_>) {
         let uid = seen.key.uid.text();
-        let pod = WatchedPod { seen, uid: &uid };
+        let pod = WatchedPod {
+            mode: self.mode,
+            seen,
+            uid: &uid,
+        };
         let ledger = &mut self.ledger;
         match (seen.action, seen.before) {
             (Action::Appeared, _) | (Action::Changed, None) => {
-                ledger.add(&pod.draft(Level::Info).reason("Created"));
+                let created = reading::time(pod.now(), "/metadata/creationTimestamp");
+                let draft = pod.draft(Level::Info).reason("Created");
+                let own = pod.own_time(created);
+                ledger.add(&draft.own_time_of("creationTimestamp", own));
                 changes::scheduled(pod, None, ledger);
                 containers::life(pod, None, ledger);
                 containers::readiness(pod, None, ledger);
@@ -95,6 +121,7 @@ impl Watcher for PodsWatcher {
 /// A pod that is seen.
 #[derive(Clone, Copy)]
 pub(super) struct WatchedPod<'a> {
+    pub(super) mode: Mode,
     pub(super) seen: &'a WatchedEvent<'a>,
     uid: &'a str,
 }
@@ -103,6 +130,12 @@ impl<'a> WatchedPod<'a> {
     /// Returns the object.
     pub(super) const fn now(self) -> &'a Value {
         self.seen.now
+    }
+
+    /// Returns the time that the pod gives to what is seen of it now, where it says more than the
+    /// time at which it was received.
+    pub(super) fn own_time(self, said: Option<RecordedAt>) -> Option<String> {
+        self.mode.own_time(said, self.seen.at)
     }
 
     /// Begins an instant about the pod.

@@ -458,3 +458,303 @@ fn only_what_is_asked_for_is_gathered() {
     assert!(gathered.intervals.of("NodeMonitor").count() > 0);
     assert!(gathered.facts.last().platform.is_some());
 }
+
+/// Returns the states of Pods that have a reason, `from - to reason`.
+fn pod_states(reel: Reel, reasons: &[&str]) -> Vec<String> {
+    let made = gathered(reel, Mode::Exact);
+    let states = made.intervals.of("PodState");
+    let states = states.filter(|one| reasons.contains(&&*one.message.reason));
+    states
+        .map(|one| {
+            let text = line(one);
+            let time = text.split(" I ").next().unwrap_or_default();
+            format!("{time} {}", one.message.reason)
+        })
+        .collect()
+}
+
+const LIFE: [&str; 5] = [
+    "ContainerWait",
+    "ContainerStart",
+    "ContainerExit",
+    "Ready",
+    "NotReady",
+];
+
+fn running(started: &str) -> Value {
+    json!({"running": {"startedAt": format!("2026-11-21T{started}Z")}})
+}
+
+fn terminated(finished: &str) -> Value {
+    json!({"terminated": {"exitCode": 1, "finishedAt": format!("2026-11-21T{finished}Z")}})
+}
+
+#[test]
+fn a_container_that_was_restarted_while_it_ran_lives_on() {
+    let reel = || {
+        Reel::new()
+            .pod("shop/web")
+            .container("shop/web", 0, &running("09:59:00"), &json!({}))
+            .at("10:01:00")
+            .container("shop/web", 1, &running("10:00:59"), &terminated("10:00:58"))
+    };
+    assert_eq!(
+        pod_states(reel().until("10:05:00"), &LIFE),
+        [
+            "10:00:00 - 10:01:00 ContainerStart",
+            "10:00:00 -  Ready",
+            "10:01:00 -  ContainerStart",
+        ]
+    );
+    // Another container ID is another run, also without a last state.
+    let renamed = reel()
+        .at("10:02:00")
+        .change(
+            "Pod",
+            "shop/web",
+            json!({"status": {"containerStatuses": [{
+                "name": "main", "ready": true, "restartCount": 1, "containerID": "cri-o://2",
+                "state": {"running": {"startedAt": "2026-11-21T10:00:59Z"}}}]}}),
+        )
+        .until("10:05:00");
+    assert_eq!(
+        pod_states(renamed, &["ContainerStart"]),
+        [
+            "10:00:00 - 10:01:00 ContainerStart",
+            "10:01:00 - 10:02:00 ContainerStart",
+            "10:02:00 -  ContainerStart",
+        ]
+    );
+    let starts = |mode| {
+        let instants = told(reel(), mode, "PodMonitor");
+        let starts = instants
+            .iter()
+            .filter(|one| one.contains("reason/ContainerStart"));
+        starts.count()
+    };
+    assert_eq!((starts(Mode::Exact), starts(Mode::Upstream)), (2, 1));
+}
+
+#[test]
+fn a_container_that_ran_when_it_was_first_seen_ran_before_it_waited() {
+    let waiting = json!({"waiting": {"reason": "CrashLoopBackOff"}});
+    let reel = Reel::new()
+        .pod("shop/web")
+        .at("10:01:00")
+        .container("shop/web", 1, &waiting, &terminated("10:00:58"))
+        .until("10:05:00");
+    assert_eq!(
+        pod_states(reel, &LIFE),
+        [
+            "10:00:00 - 10:01:00 ContainerStart",
+            "10:00:00 - 10:01:00 Ready",
+            "10:01:00 -  ContainerWait",
+            "10:01:00 -  NotReady",
+        ]
+    );
+}
+
+#[test]
+fn a_pod_is_there_until_its_deletion_is_received_and_is_open_at_the_end() {
+    let deleting = json!({
+        "metadata": {"deletionGracePeriodSeconds": 30, "deletionTimestamp": "2026-11-21T10:01:30Z"},
+        "spec": {"terminationGracePeriodSeconds": 30}});
+    let reel = || {
+        Reel::new()
+            .pod("shop/web")
+            .at("10:01:00")
+            .change("Pod", "shop/web", deleting.clone())
+            .at("10:03:00")
+            .container("shop/web", 0, &terminated("10:02:00"), &json!({}))
+    };
+    let reasons = [
+        "Scheduled",
+        "GracefulDelete",
+        "Ready",
+        "NotReady",
+        "ContainerStart",
+    ];
+    let contained = [
+        "10:00:00 - 10:03:00 Ready",
+        "10:00:00 - 10:03:00 ContainerStart",
+    ];
+    let pod = "10:00:00 - 10:01:00 Scheduled";
+    let gone = reel().at("10:05:00").gone("Pod", "shop/web");
+    let mut states = pod_states(gone, &reasons);
+    states.sort();
+    let mut expected = vec![
+        contained[0],
+        contained[1],
+        pod,
+        "10:01:00 - 10:05:00 GracefulDelete",
+    ];
+    expected.sort_unstable();
+    assert_eq!(states, expected);
+    let mut states = pod_states(reel().until("10:09:00"), &reasons);
+    states.sort();
+    expected[3] = "10:01:00 -  GracefulDelete";
+    expected.sort_unstable();
+    assert_eq!(states, expected);
+    // What the pod says of itself stands beside it.
+    let instants = told(reel(), Mode::Exact, "PodMonitor");
+    for said in [
+        "deletionTimestamp/2026-11-21T10:01:30Z",
+        "finishedAt/2026-11-21T10:02:00",
+    ] {
+        assert!(
+            instants.iter().any(|one| one.contains(said)),
+            "{instants:#?}"
+        );
+    }
+    // Upstream ends it with its own grace, and closes what is open at the end.
+    let gone = reel().at("10:05:00").gone("Pod", "shop/web");
+    let states = told(gone, Mode::Upstream, "PodState");
+    let of = |words: &str| states.iter().any(|one| one.starts_with(words));
+    assert!(of("10:01:00 - 10:02:00 I"), "{states:#?}");
+}
+
+#[test]
+fn a_container_that_had_ended_when_it_was_first_seen_is_not_unready() {
+    let reel = Reel::new()
+        .pod("shop/job")
+        .change("Pod", "shop/job", json!({"status": {"phase": "Succeeded"}}))
+        .container("shop/job", 0, &terminated("09:30:00"), &json!({}))
+        .until("10:05:00");
+    assert_eq!(pod_states(reel, &LIFE), [""; 0]);
+}
+
+fn machine(name: &str, phase: &str) -> Value {
+    json!({"kind": "Machine",
+        "metadata": {"name": name, "namespace": "openshift-machine-api",
+            "creationTimestamp": "2026-11-20T10:00:00Z"},
+        "status": {"phase": phase, "nodeRef": {"name": "worker-0"}}})
+}
+
+#[test]
+fn a_machine_has_the_phases_that_were_seen_in_each_of_its_lives() {
+    let path = "openshift-machine-api/re";
+    let reel = || {
+        Reel::new()
+            .put(machine("old", "Running"))
+            .at("10:01:00")
+            .put(machine("re", "Running"))
+            .at("10:02:00")
+            .put(machine("re", "Deleting"))
+            .at("10:03:00")
+            .gone("Machine", path)
+            .at("10:04:00")
+            .put(machine("re", ""))
+            .at("10:05:00")
+            .put(machine("re", "Running"))
+            .until("10:09:00")
+    };
+    let phases = |mode| -> Vec<String> {
+        let all = told(reel(), mode, "MachineMonitor");
+        let phases = all
+            .iter()
+            .filter(|one| one.contains("reason/MachinePhase "));
+        let short = phases.map(|one| {
+            let (time, rest) = one.split_once(" I machine/").unwrap_or_default();
+            let name = rest.split(' ').next().unwrap_or_default();
+            let phase = rest.rsplit(' ').next().unwrap_or_default();
+            format!("{time} {name} {phase}")
+        });
+        short.collect()
+    };
+    assert_eq!(
+        phases(Mode::Exact),
+        [
+            "10:00:00 -  old \"Running\"",
+            "10:01:00 - 10:02:00 re \"Running\"",
+            "10:02:00 - 10:03:00 re \"Deleting\"",
+            "10:04:00 - 10:05:00 re \"<missing>\"",
+            "10:05:00 -  re \"Running\"",
+        ]
+    );
+    // Upstream begins with the creation, and lets the first deletion end the last phase.
+    let upstream = phases(Mode::Upstream);
+    assert!(
+        upstream
+            .iter()
+            .any(|one| one.ends_with("old \"<missing>\"")),
+        "{upstream:#?}"
+    );
+    assert_eq!(upstream.len(), 6, "{upstream:#?}");
+}
+
+#[test]
+fn a_machine_that_replaced_another_one_is_not_ended_by_it() {
+    let mut other = machine("re", "Provisioning");
+    other["metadata"]["uid"] = json!("another");
+    let reel = Reel::new()
+        .put(machine("re", "Running"))
+        .at("10:02:00")
+        .put(other)
+        .until("10:05:00");
+    let phases = told(reel, Mode::Exact, "MachineMonitor");
+    let phases: Vec<&str> = phases
+        .iter()
+        .filter(|one| one.contains("reason/MachinePhase "))
+        .filter_map(|one| one.split(" I ").next())
+        .collect();
+    assert_eq!(phases, ["10:00:00 - 10:02:00", "10:02:00 - "]);
+}
+
+#[test]
+fn an_update_ends_with_its_node() {
+    let reel = || {
+        Reel::new()
+            .node("worker-0", "worker")
+            .at("10:01:00")
+            .node_config("worker-0", "desiredConfig", "rendered-worker-2")
+            .at("10:02:00")
+            .gone("Node", "worker-0")
+            .at("10:03:00")
+            .node("worker-0", "worker")
+            .at("10:04:00")
+            .node_config("worker-0", "desiredConfig", "rendered-worker-2")
+            .at("10:05:00")
+            .node_config("worker-0", "currentConfig", "rendered-worker-2")
+    };
+    let update = "node/worker-0 row/NodeUpdate constructed/node-lifecycle-constructor";
+    assert_eq!(
+        told(reel(), Mode::Exact, "NodeState"),
+        [
+            format!(
+                "10:01:00 - 10:02:00 W {update} reason/NodeUpdate roles/worker state/Update not completed: the node was deleted"
+            ),
+            format!(
+                "10:04:00 - 10:05:00 I {update} phase/Update reason/NodeUpdate roles/worker reached desired config"
+            ),
+        ]
+    );
+    let upstream = told(reel(), Mode::Upstream, "NodeState");
+    assert!(
+        upstream[0].starts_with("10:01:00 - 10:05:00 I"),
+        "{upstream:#?}"
+    );
+}
+
+#[test]
+fn a_lease_that_was_deleted_is_not_released() {
+    let lease = json!({"kind": "Lease", "metadata": {"name": "lock", "namespace": "shop"},
+        "spec": {"holderIdentity": "a"}});
+    let reel = || {
+        Reel::new()
+            .put(lease.clone())
+            .at("10:01:00")
+            .gone("Lease", "shop/lock")
+            .until("10:05:00")
+    };
+    assert_eq!(
+        told(reel(), Mode::Exact, "LeaseState"),
+        ["10:00:00 - 10:01:00 I lease/lock namespace/shop holder/a reason/LeaseHeld held by a"]
+    );
+    let instants = told(reel(), Mode::Exact, "LeaseMonitor");
+    assert!(
+        instants
+            .iter()
+            .any(|one| one.ends_with("reason/LeaseDeleted deleted, held by a")),
+        "{instants:#?}"
+    );
+}
