@@ -9,12 +9,12 @@ use crate::progress::ProgressReporter;
 use crate::screen::{Console, Style, StyledLine};
 use crate::words::{count, duration};
 use crate::{arguments, files};
-use kubereel_format::{Loss, RecordedAt, Seq};
+use kubereel_format::{Loss, ReadError, RecordedAt, Seq};
 use kubereel_history::{Cut, Moment, ResolveError, Timeline, nearest, timetext};
 use kubereel_monitortests::{
-    Display, Gathering, Interest, Interval, IntervalFileError, IntervalFilter, IntervalMessage,
-    Intervals, KeyPattern, Level, Locator, Mode, Pairs, TimelineFile, feed, file_suffix,
-    read_intervals, source, write_intervals,
+    Display, Fed, FeedError, Gathering, Interest, Interval, IntervalFileError, IntervalFilter,
+    IntervalMessage, Intervals, KeyPattern, Level, Locator, Mode, Pairs, TimelineFile, feed,
+    file_suffix, read_intervals, source, write_intervals,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -29,9 +29,11 @@ use std::path::{Path, PathBuf};
 ///
 /// By default all records of a reel are used: an interval starts with the record that shows the
 /// change, and has the reason and message of that record. One that has not ended stays open.
-/// A lastTransitionTime that differs is an annotation (-o wide, -o json). With
-/// --mode upstream the intervals are those that the monitor would have produced; this is the default
-/// of -o upstream and --export.
+/// Where the state of an object is no longer known, in damage or after its last watch, its intervals
+/// end, with "end not observed". A time that an object gives itself, such as lastTransitionTime or
+/// finishedAt, is an annotation (-o wide, -o json) where it differs. With --mode upstream the
+/// intervals are those that the monitor would have produced; this is the default of -o upstream and
+/// --export.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
@@ -111,7 +113,7 @@ Examples:
   kubereel intervals run.reel -o json | jq 'select(.is_open) | .locator.text'
   kubereel intervals run.reel --export artifacts/junit
 
-Exit codes: 0 complete; 4 the recording has gaps or does not cover the time span, intervals may be missing.
+Exit codes: 0 complete; 3 the reel is damaged before the end of the time span, intervals are missing; 4 the recording has gaps or does not cover the time span, intervals may be missing.
 
 {}",
         arguments::forms_help()
@@ -305,15 +307,42 @@ fn gathered(
     });
     drop(progress);
     let intervals = gathering.finish(timeline).intervals;
-    let damage = timeline.reel().damage().iter();
-    let damage = damage.filter(|one| one.loss != Loss::Nothing);
-    let damage = damage.map(|one| format!("{}: {}", one.place, one.cause));
-    let mut unread = fed.unread.iter().map(ToString::to_string).chain(damage);
-    let trust = unread.next().map_or_else(
-        || trust(timeline, &interests, bounds),
-        IntervalTrust::Damaged,
-    );
+    let trust = match loss(timeline, &fed, bounds.1) {
+        Some(lost) => IntervalTrust::Damaged(lost),
+        None => trust(timeline, &interests, bounds),
+    };
     IntervalInput { intervals, trust }
+}
+
+/// Names the first loss of records before the end of the time span. What is lost before its begin counts, too: an
+/// interval may have begun there.
+fn loss(timeline: &Timeline, fed: &Fed, to: Option<Cut>) -> Option<String> {
+    let is_before = |error: &&FeedError| {
+        let first = match error {
+            FeedError::Body { seq, .. } => Some(*seq),
+            FeedError::Reel { source } => first_lost(source),
+            _ => None,
+        };
+        let bounds = first.zip(to);
+        bounds.is_none_or(|(first, to)| timeline.is_within(first, to))
+    };
+    if let Some(unread) = fed.unread.iter().find(is_before) {
+        return Some(unread.to_string());
+    }
+    if !timeline.is_damaged_between(None, to) {
+        return None;
+    }
+    let mut damage = timeline.reel().damage().iter();
+    let first = damage.find(|one| one.loss != Loss::Nothing)?;
+    Some(format!("{}: {}", first.place, first.cause))
+}
+
+fn first_lost(error: &ReadError) -> Option<Seq> {
+    match error {
+        ReadError::Block { first, .. } => Some(*first),
+        ReadError::Event { seq, .. } => Some(*seq),
+        _ => None,
+    }
 }
 
 /// Finds the gaps in what was read.
@@ -582,6 +611,8 @@ fn words(one: &Interval, is_wide: bool) -> String {
         .annotations
         .iter()
         .map(|(name, value)| (name.as_ref(), value.as_ref()))
+        // The end of a state may stand in its words.
+        .filter(|(name, _)| *name != "end" || !human.ends_with("end not observed"))
         .filter(|(name, value)| !SHOWN_ELSEWHERE.contains(name) && !value.is_empty())
         .filter(|(name, _)| !name.ends_with("Timestamp"))
         .collect();

@@ -136,6 +136,7 @@ fn a_cut_reel_names_times_and_records_and_answers_the_rest() {
         ("events", ""),
         ("grep", "etcd"),
         ("top-writers", ""),
+        ("intervals", ""),
     ] {
         let mut words = vec![command, &path];
         words.extend(Some(object).filter(|object| !object.is_empty()));
@@ -259,4 +260,49 @@ fn a_page_says_which_of_its_lists_cannot_be_read() {
         page.contains("note: pods on this page: the reel is damaged at "),
         "{page}"
     );
+}
+
+#[test]
+fn intervals_end_where_damage_hides_their_objects() {
+    let copies = Copies::new();
+    let path = copies.cut();
+    let out = kubereel(&["intervals", &path, "-o", "json"]).code(3).out;
+    let lines = out.lines().map(|line| serde_json::from_str(line));
+    let all: Vec<Value> = lines.collect::<Result<_, _>>().expect("JSON lines");
+    let of = |source: &str| -> Vec<&Value> {
+        all.iter().filter(|one| one["source"] == source).collect()
+    };
+    let gaps = of("RecordingGap");
+    let of_pods = gaps
+        .iter()
+        .find(|one| one["locator"]["keys"]["resource"] == "pods")
+        .expect("the loss is a gap of each resource");
+    let words = of_pods["message"]["human_message"].as_str().expect("words");
+    assert!(words.starts_with("the reel is damaged: "), "{words}");
+    let states = of("PodState");
+    assert!(states.iter().all(|one| one["is_open"] == false));
+    let unobserved = |one: &&Value| one["message"]["annotations"]["end"] == "not observed";
+    let cut: Vec<&Value> = states.into_iter().filter(unobserved).collect();
+    assert!(!cut.is_empty());
+    assert!(
+        cut.iter().all(|one| one["to"] == of_pods["from"]),
+        "{cut:#?}"
+    );
+    assert!(!out.contains("never completed"), "{out}");
+    let phases = kubereel(&["intervals", &path, "--source", "ClusterPhase"])
+        .code(3)
+        .out;
+    assert!(phases.contains(", end not observed"), "{phases}");
+    // The recovered copy says the same of what is lost.
+    let recovered = copies.path("recovered.reel");
+    let recovered = recovered.to_str().expect("text");
+    let _page = kubereel(&["recover", &path, recovered]);
+    let out = kubereel(&["intervals", recovered, "--source", "RecordingGap"])
+        .code(4)
+        .out;
+    assert!(out.contains("resource/pods"), "{out}");
+    let out = kubereel(&["intervals", recovered, "--source", "ClusterPhase"])
+        .code(4)
+        .out;
+    assert!(out.contains(", end not observed"), "{out}");
 }

@@ -463,6 +463,59 @@ impl Timeline {
         after.any(|span| span.from < to)
     }
 
+    /// Returns from when on it is not known up to the end whether the object of a name, or any if it is `None`, is as
+    /// its last version shows it; `None` if that is known.
+    ///
+    /// After lost records nothing shows whether an object was changed or deleted in them, up to its next version or
+    /// the next list.
+    pub fn unknown_since(
+        &self,
+        resource: ResourceId,
+        object: Option<(&str, &str)>,
+    ) -> Option<RecordedAt> {
+        let names: Vec<String> = object.iter().map(|(_, name)| (*name).to_owned()).collect();
+        let filter = ObjectFilter {
+            namespace: object.map(|(namespace, _)| namespace),
+            names: &names,
+        };
+        let hidden = self.hidden_by_damage(resource, &filter);
+        let hidden = hidden.filter(|(_, _, again)| again.is_none());
+        let hidden = hidden.map(|(damaged, _, _)| damaged.from);
+        let open = self.unobserved(resource).filter(|span| {
+            let is_damage = matches!(span.reason, UnobservedReason::Damaged { .. });
+            span.is_open() && !is_damage && span.concerns(&filter)
+        });
+        let unknown = hidden.chain(open.map(|span| span.from)).min();
+        if object.is_none() {
+            return unknown;
+        }
+        let objects = self.objects_of(resource).iter().filter(|object| {
+            let key = self.key_of(**object);
+            key.is_some_and(|key| filter.takes(key.namespace, key.name))
+        });
+        let versions = objects.flat_map(|object| self.reel().versions(*object));
+        let mut versions: Vec<Seq> = versions.copied().collect();
+        versions.sort_unstable();
+        let mut unreadable = None;
+        while let Some(damaged) = versions.last().and_then(|last| self.lost_body(*last)) {
+            unreadable = Some(damaged.from);
+            versions.pop();
+        }
+        let since = unknown.into_iter().chain(unreadable).min()?;
+        // Of damage that may be anywhere, not more is known than that the last version came before what is missing.
+        let last = versions.last().map(|seq| self.wall_of(*seq));
+        Some(last.map_or(since, |last| last.max(since)))
+    }
+
+    /// Returns the damage that took the object of a record.
+    fn lost_body(&self, seq: Seq) -> Option<&DamagedSpan> {
+        let mut damaged = self.damaged().iter();
+        damaged.find(|span| match span.damage.loss {
+            Loss::Bodies { first, last } => (first..=last).contains(&seq),
+            _ => false,
+        })
+    }
+
     /// Returns whether a part of the time between two moments is outside of the recording, so that nothing was
     /// observed in it; `None` for the ends of the recording.
     pub fn reaches_outside(&self, from: Option<Cut>, to: Option<Cut>) -> bool {

@@ -10,6 +10,7 @@ use crate::gather::{
     VersionWatcher, WantedIntervals, conditions, recording,
 };
 use crate::interval::{Interval, Intervals, SharedTexts, source};
+use crate::open_ends::end_unobserved;
 use crate::unseen::Unseen;
 use kubereel_cluster::{StateKind, StateTrack};
 use kubereel_history::Timeline;
@@ -153,7 +154,7 @@ impl Gathering {
         let mut facts = self.facts.into_facts(start);
         facts.is_openshift = is_openshift(timeline);
         facts.no_history = no_history(timeline, &facts);
-        let mut few = recording::intervals(timeline);
+        let mut few = recording::intervals(timeline, self.mode);
         let operators = self.operators.into_iter();
         few.extend(operators.flat_map(Operators::into_intervals));
         let version = self.version.into_iter();
@@ -206,6 +207,9 @@ impl Gathering {
         });
         raw.extend(of_pods);
         raw.extend(of_others.into_iter().filter(|one| self.kept.has(one)));
+        if self.mode.is_exact() {
+            end_unobserved(&mut raw, timeline);
+        }
         GatheredIntervals {
             intervals: Intervals::new(raw, start, end).with_nodes(sieve.nodes),
             facts,

@@ -24,6 +24,7 @@ mod interval_needs;
 mod judge;
 mod junit;
 mod known;
+mod open_ends;
 mod outcome;
 mod phase;
 mod proposal;

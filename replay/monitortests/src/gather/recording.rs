@@ -1,12 +1,14 @@
-//! What the recording says of itself: times without a server, and gaps. It does not handle what a
-//! running watch proves anyway.
+//! What the recording says of itself: times without a server, and times in which changes may be
+//! missing. It does not handle what a running watch proves anyway.
 
 use super::ledger::{Draft, Ledger};
+use super::mode::Mode;
 use crate::interval::{Interval, Level, source};
-use kubereel_history::{GapOutcome, Timeline};
+use kubereel_format::RecordedAt;
+use kubereel_history::{RecordedGap, Timeline, UnobservedSpan};
 
 /// Returns the intervals of a reel's own story.
-pub(crate) fn intervals(timeline: &Timeline) -> Vec<Interval> {
+pub(crate) fn intervals(timeline: &Timeline, mode: Mode) -> Vec<Interval> {
     let mut ledger = Ledger::default();
     for outage in timeline.outages() {
         let (level, reason) = if outage.is_before_first_answer {
@@ -22,25 +24,46 @@ pub(crate) fn intervals(timeline: &Timeline) -> Vec<Interval> {
         ledger.add(&draft.drawn());
     }
     for info in timeline.resources().iter() {
-        let Some(coverage) = timeline.coverage(info.id) else {
-            continue;
-        };
         let resource = info.qualified();
-        for hole in coverage.gaps(GapOutcome::MayMiss) {
-            let gap = &hole.gap;
-            let cause = hole.cause();
-            let words = match gap.missing_at_most {
-                Some(missing) => format!("{cause}: up to {missing} changes may be missing"),
-                None => cause.to_owned(),
+        for span in timeline.unobserved(info.id) {
+            let gap = span.open_gap();
+            let Some((from, to)) = bounds(span, mode) else {
+                continue;
             };
-            let draft = Draft::new(source::RECORDING_GAP, Level::Warning, gap.from_time)
+            let words = words(span, gap);
+            let draft = Draft::new(source::RECORDING_GAP, Level::Warning, from)
                 .about("Resource", [("resource", &*resource)])
                 .reason("RecordingGap")
                 .human(words)
-                .with("differences", gap.differences.to_string())
-                .until(Some(gap.to_time));
+                .until(to);
+            let draft = match gap {
+                Some(gap) => draft.with("differences", gap.gap.differences.to_string()),
+                None => draft,
+            };
             ledger.add(&draft.drawn());
         }
     }
     ledger.into_intervals().collect()
+}
+
+/// Returns when a time without observation began and ended; `None` for the end if nothing ended it.
+fn bounds(span: &UnobservedSpan, mode: Mode) -> Option<(RecordedAt, Option<RecordedAt>)> {
+    if mode.is_exact() {
+        let to = (!span.is_open()).then_some(span.to);
+        return Some((span.from, to));
+    }
+    // The files of upstream's way name the gaps that the recorder declared, by its times.
+    let gap = &span.open_gap()?.gap;
+    Some((gap.from_time, Some(gap.to_time)))
+}
+
+fn words(span: &UnobservedSpan, gap: Option<&RecordedGap>) -> String {
+    let Some(gap) = gap else {
+        return span.reason.to_string();
+    };
+    let cause = gap.cause();
+    match gap.gap.missing_at_most {
+        Some(missing) => format!("{cause}: up to {missing} changes may be missing"),
+        None => cause.to_owned(),
+    }
 }

@@ -69,3 +69,40 @@ pub const ALL: [&str; 21] = [
     CLUSTER_PHASE,
     RECORDING_GAP,
 ];
+
+const OPERATORS: &str = "clusteroperators.config.openshift.io";
+const VERSIONS: &str = "clusterversions.config.openshift.io";
+const POOLS: &str = "machineconfigpools.machineconfiguration.openshift.io";
+const LEASES: &str = "leases.coordination.k8s.io";
+const WORKLOADS: [&str; 3] = ["daemonsets.apps", "deployments.apps", "statefulsets.apps"];
+
+/// Sources, and the resources of whose objects their intervals are made.
+const MADE_OF: [(&str, &[&str]); 19] = [
+    (CLUSTER_OPERATOR_MONITOR, &[OPERATORS, VERSIONS]),
+    (OPERATOR_STATE, &[OPERATORS]),
+    (VERSION_STATE, &[VERSIONS]),
+    (CLUSTER_PHASE, &[VERSIONS]),
+    (KUBE_EVENT, &["events"]),
+    (API_SERVER_GRACEFUL_SHUTDOWN, &["events"]),
+    (NODE_MONITOR, &["nodes"]),
+    (NODE_UNEXPECTED_NOT_READY, &["nodes"]),
+    (NODE_UNREACHABLE, &["nodes"]),
+    (NODE_STATE, &["events", "nodes"]),
+    (POD_MONITOR, &["pods"]),
+    (POD_STATE, &["pods"]),
+    (STATIC_POD_INSTALL_MONITOR, &["pods"]),
+    (MACHINE_MONITOR, &["machines.machine.openshift.io"]),
+    (POOL_MONITOR, &[POOLS]),
+    (POOL_STATE, &[POOLS]),
+    (GENERATION_MONITOR, &WORKLOADS),
+    (LEASE_MONITOR, &[LEASES]),
+    (LEASE_STATE, &[LEASES]),
+];
+
+/// Returns the resources of whose objects the intervals of a source are made, as `plural` or
+/// `plural.group`.
+pub(crate) fn made_of(source: &str) -> &'static [&'static str] {
+    let mut all = MADE_OF.iter();
+    let made_of = all.find(|(known, _)| *known == source);
+    made_of.map_or(&[], |(_, resources)| resources)
+}

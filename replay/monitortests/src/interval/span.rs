@@ -62,6 +62,9 @@ pub enum Display {
     Drawn,
 }
 
+/// The annotation of what was not observed to its end.
+const UNOBSERVED_END: (&str, &str) = ("end", "not observed");
+
 /// A span of time and what held in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interval {
@@ -87,6 +90,26 @@ impl Interval {
     /// Returns whether it is a moment and no span.
     pub fn is_instant(&self) -> bool {
         self.to == Some(self.from)
+    }
+
+    /// Ends it at the moment from which on it is not known whether it lasts.
+    pub(crate) fn end_unobserved(&mut self, at: RecordedAt) {
+        const COMPLETED: &str = "never completed";
+        self.to = Some(at.max(self.from));
+        let (name, value) = UNOBSERVED_END;
+        let message = &mut self.message;
+        message
+            .annotations
+            .insert(Arc::from(name), Arc::from(value));
+        if message.human.contains(COMPLETED) {
+            message.human = Arc::from(message.human.replace(COMPLETED, "end not observed"));
+        }
+    }
+
+    /// Returns whether nobody saw it end: it is open, or it was not observed any more.
+    pub(crate) fn is_without_end(&self) -> bool {
+        let (name, value) = UNOBSERVED_END;
+        self.to.is_none() || self.message.annotation(name) == Some(value)
     }
 
     /// Returns its end, or `end` if it did not end.

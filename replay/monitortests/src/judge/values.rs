@@ -140,7 +140,7 @@ impl<'a> View<'a> for IntervalView<'a> {
             "from" => Val::time(interval.from),
             "to" => Val::time(interval.to_or(self.end)),
             "duration" => Val::Span(interval.micros(self.end)),
-            "open" => Val::Bool(interval.to.is_none()),
+            "open" => Val::Bool(interval.is_without_end()),
             "instant" => Val::Bool(interval.is_instant()),
             "inUpgrade" => Val::Bool(self.is_in_upgrade()),
             _ => return None,

@@ -550,38 +550,12 @@ fn until_closed(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-const OPERATORS: &str = "clusteroperators.config.openshift.io";
-const VERSIONS: &str = "clusterversions.config.openshift.io";
-const POOLS: &str = "machineconfigpools.machineconfiguration.openshift.io";
-const WORKLOADS: [&str; 3] = ["daemonsets.apps", "deployments.apps", "statefulsets.apps"];
-
-/// Sources, and the resources of whose objects their intervals are made.
-const MADE_OF: [(&str, &[&str]); 16] = [
-    (source::CLUSTER_OPERATOR_MONITOR, &[OPERATORS, VERSIONS]),
-    (source::OPERATOR_STATE, &[OPERATORS]),
-    (source::VERSION_STATE, &[VERSIONS]),
-    (source::CLUSTER_PHASE, &[VERSIONS]),
-    (source::KUBE_EVENT, &["events"]),
-    (source::NODE_MONITOR, &["nodes"]),
-    (source::NODE_UNEXPECTED_NOT_READY, &["nodes"]),
-    (source::NODE_UNREACHABLE, &["nodes"]),
-    (source::NODE_STATE, &["events", "nodes"]),
-    (source::POD_MONITOR, &["pods"]),
-    (source::POD_STATE, &["pods"]),
-    (source::STATIC_POD_INSTALL_MONITOR, &["pods"]),
-    (source::MACHINE_MONITOR, &["machines.machine.openshift.io"]),
-    (source::POOL_MONITOR, &[POOLS]),
-    (source::POOL_STATE, &[POOLS]),
-    (source::GENERATION_MONITOR, &WORKLOADS),
-];
-
 /// Returns the resources that must have been seen for intervals to be there.
 pub(crate) fn seen_for(choice: &IntervalSelector) -> Vec<String> {
     let mut seen: Vec<String> = choice.needs.iter().map(ResourceName::text).collect();
     if seen.is_empty() {
         for source in &choice.sources {
-            let made_of = MADE_OF.iter().filter(|(known, _)| known == source);
-            let made_of = made_of.flat_map(|(_, resources)| resources.iter());
+            let made_of = source::made_of(source).iter();
             seen.extend(made_of.map(|&resource| resource.to_owned()));
         }
     }
