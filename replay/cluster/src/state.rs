@@ -91,6 +91,8 @@ pub struct StateText {
 pub struct StateInterval<'a> {
     /// The thing.
     pub object: &'a StateSubject,
+    /// The object that had its name.
+    pub life: ObjectId,
     /// The aspect.
     pub aspect: &'a Aspect,
     /// The state.
@@ -119,6 +121,7 @@ impl StateInterval<'_> {
 #[derive(Clone, Debug)]
 struct StateChange {
     mark: RecordMark,
+    object: ObjectId,
     /// `None` once the object is gone, or no longer reports the condition.
     state: Option<Arc<StateText>>,
     evidence: Evidence,
@@ -149,6 +152,7 @@ impl StateTrack {
         self.changes.iter().enumerate().filter_map(|(at, change)| {
             Some(StateInterval {
                 object: &self.object,
+                life: change.object,
                 aspect: &self.aspect,
                 state: change.state.as_ref()?,
                 from: change.mark,
@@ -159,7 +163,8 @@ impl StateTrack {
         })
     }
 
-    /// Merges neighbouring intervals with an equal key, and returns the runs with their keys.
+    /// Merges neighbouring intervals of one object with an equal key, and returns the runs with
+    /// their keys.
     pub fn runs<K: PartialEq>(
         &self,
         key: impl Fn(&StateText) -> K,
@@ -170,9 +175,9 @@ impl StateTrack {
             match all.last_mut() {
                 Some((last, run))
                     if *last == own
-                        && run
-                            .last()
-                            .is_some_and(|before| before.to == Some(interval.from)) =>
+                        && run.last().is_some_and(|before| {
+                            before.life == interval.life && before.to == Some(interval.from)
+                        }) =>
                 {
                     run.push(interval);
                 }
@@ -203,6 +208,7 @@ impl StateTrack {
                 seq: version.mark.seq,
                 at,
             },
+            object: version.object,
             state,
             evidence: version.evidence,
             since: None,
@@ -610,5 +616,26 @@ mod tests {
             ("True".to_owned(), 2, None),
         ];
         assert_eq!(told(tracker), expected);
+    }
+
+    #[test]
+    fn a_run_of_states_ends_when_another_object_has_the_name() {
+        let mut tracker = StateTracker::default();
+        let yes = degraded("True");
+        let reason = json!({"status": {"conditions": [
+            {"type": "Degraded", "status": "True", "reason": "Other"},
+        ]}});
+        tracker.take(&version(1, 1, 0), &yes);
+        tracker.take(&version(2, 2, 0), &reason);
+        tracker.take(&version(3, 3, 1), &yes);
+        let mut tracks = tracker.into_tracks();
+        let track = tracks.find(|track| track.aspect().condition() == Some("Degraded"));
+        let track = track.expect("a track");
+        let runs = track.runs(|state| Arc::clone(&state.status));
+        let runs: Vec<Vec<u64>> = runs
+            .iter()
+            .map(|(_, run)| run.iter().map(|one| one.from.seq.0).collect())
+            .collect();
+        assert_eq!(runs, [vec![1, 2], vec![3]]);
     }
 }

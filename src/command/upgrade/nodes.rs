@@ -18,12 +18,16 @@ pub(super) fn print(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<
     if story.nodes.is_empty() && story.pools.is_empty() {
         return Ok(());
     }
-    let begun = story.nodes.len();
-    let over = story.nodes.iter().filter(|node| node.over().is_some());
-    let more = match over.count() {
-        over if over == begun => format!("{over} updated"),
-        over => format!("{over} updated, {} under way", begun - over),
-    };
+    let number =
+        |is_of: fn(&NodeUpdate) -> bool| story.nodes.iter().filter(|one| is_of(one)).count();
+    let deleted = number(|node| node.deleted.is_some());
+    let pending = number(|node| node.over().is_none());
+    let mut more = format!("{} updated", story.nodes.len() - deleted - pending);
+    for (number, word) in [(deleted, "deleted"), (pending, "under way")] {
+        if number > 0 {
+            more.extend([format!(", {number} {word}")]);
+        }
+    }
     page.title("Nodes", &more)?;
     for pool in &story.pools {
         one_pool(page, pool, story.now)?;
@@ -77,8 +81,8 @@ fn one_pool(
     now: RecordedAt,
 ) -> Result<(), CommandError> {
     let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(pool.began)));
-    let took = match pool.done {
-        Some(done) => between(pool.began, done.at),
+    let took = match pool.over() {
+        Some(over) => between(pool.began, over.at),
         None => format!("{}+", between(pool.began, now)),
     };
     let length = page.length_width();
@@ -89,6 +93,10 @@ fn one_pool(
             pool.name, pool.updated, pool.machines
         ),
     );
+    if let Some(deleted) = pool.deleted {
+        let at = page.timeline.written(deleted.at);
+        line.push(Style::Wary, format!(", deleted {at}"));
+    }
     if !pool.paused.is_empty() {
         line.push(Style::Wary, ", paused");
     }
@@ -129,6 +137,10 @@ fn one_node(
             node.node
         ),
     );
+    if let Some(deleted) = node.deleted {
+        let at = page.timeline.written(deleted.at);
+        line.push(Style::Wary, format!(" · deleted {at}"));
+    }
     if node.over().is_none() {
         let (word, since) = phase(node);
         let since = since.map_or_else(String::new, |at| {

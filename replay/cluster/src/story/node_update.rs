@@ -46,6 +46,8 @@ pub struct NodeUpdate {
     pub done: Option<RecordMark>,
     /// When it was uncordoned.
     pub uncordoned: Option<RecordMark>,
+    /// When the node was deleted, or replaced under its name, before its update was over.
+    pub deleted: Option<RecordMark>,
     /// When its daemon gave up, with the reason.
     pub degraded: Vec<(MarkSpan, String)>,
     /// Budgets that allowed no eviction while it was drained.
@@ -66,8 +68,12 @@ pub struct NodeJoin {
 }
 
 impl NodeUpdate {
-    /// Returns when the update of the node was over: it was uncordoned, or had its configuration.
+    /// Returns when the update of the node was over: it was uncordoned, had its configuration, or
+    /// was deleted.
     pub fn over(&self) -> Option<RecordMark> {
+        if self.deleted.is_some() {
+            return self.deleted;
+        }
         self.done?;
         if self.cordoned.is_some() {
             self.uncordoned
@@ -88,7 +94,8 @@ impl NodeUpdate {
 #[derive(Debug, Default)]
 pub(super) struct NodeHistory {
     pub(super) updates: Vec<NodeUpdate>,
-    pub(super) join: Option<NodeJoin>,
+    /// One for each object of the name that joined.
+    pub(super) joins: Vec<NodeJoin>,
     /// When it was not ready without an update.
     pub(super) not_ready: Vec<UnhealthySpell>,
 }
@@ -102,20 +109,30 @@ pub(super) fn tale(
 ) -> NodeHistory {
     let mut tale = NodeHistory::default();
     let mut open: Option<OpenNodeUpdate> = None;
+    let mut life: Option<ObjectId> = None;
     for (place, seen) in versions.iter().enumerate() {
         let node = &seen.body;
+        let is_new = life != Some(seen.object);
+        // A Node may be replaced under its name without a recorded deletion.
+        if seen.is_gone || is_new {
+            let gone = open.take().map(|open| open.end(Some(seen.mark)));
+            tale.updates.extend(gone);
+        }
         if seen.is_gone {
-            tale.updates.extend(open.take().map(OpenNodeUpdate::end));
+            life = None;
             continue;
         }
-        if place == 0 && !is_first_look(seen) {
-            tale.join = Some(NodeJoin {
+        life = Some(seen.object);
+        // A later object of the name was not there at the first look.
+        if is_new && (place > 0 || !is_first_look(seen)) {
+            tale.joins.push(NodeJoin {
                 node: name.to_owned(),
                 joined: seen.mark,
                 ready: None,
             });
         }
-        if let Some(join) = &mut tale.join
+        // Only the first object of a name can be without a join: the last one is that of this object.
+        if let Some(join) = tale.joins.last_mut()
             && node.is_ready()
         {
             join.ready.get_or_insert(seen.mark);
@@ -127,18 +144,18 @@ pub(super) fn tale(
                 .as_ref()
                 .is_some_and(|open| open.update.to_config != desired);
             if is_other {
-                tale.updates.extend(open.take().map(OpenNodeUpdate::end));
+                tale.updates.extend(open.take().map(|open| open.end(None)));
             }
-            open.get_or_insert_with(|| OpenNodeUpdate::begin(name, seen, place == 0));
+            open.get_or_insert_with(|| OpenNodeUpdate::begin(name, seen, is_new));
         }
         if let Some(running) = &mut open {
             running.take(seen);
             if running.update.over().is_some() {
-                tale.updates.extend(open.take().map(OpenNodeUpdate::end));
+                tale.updates.extend(open.take().map(|open| open.end(None)));
             }
         }
     }
-    tale.updates.extend(open.map(OpenNodeUpdate::end));
+    tale.updates.extend(open.map(|open| open.end(None)));
     let updates = &tale.updates;
     tale.not_ready = spell::spells(SpellKind::NotReady, tracks)
         .into_iter()
@@ -148,7 +165,11 @@ pub(super) fn tale(
 }
 
 fn covers(update: &NodeUpdate, mark: RecordMark) -> bool {
-    update.began <= mark && update.over().is_none_or(|over| mark <= over)
+    let is_before_end = |over: RecordMark| {
+        // What begins with the record that replaces a Node is of its successor.
+        mark < over || (mark == over && update.deleted.is_none())
+    };
+    update.began <= mark && update.over().is_none_or(is_before_end)
 }
 
 struct OpenNodeUpdate {
@@ -180,6 +201,7 @@ impl OpenNodeUpdate {
                 ready: None,
                 done: None,
                 uncordoned: None,
+                deleted: None,
                 degraded: Vec::new(),
                 blocked_by: Vec::new(),
                 warnings: Vec::new(),
@@ -242,14 +264,25 @@ impl OpenNodeUpdate {
         }
     }
 
-    fn end(self) -> NodeUpdate {
+    /// Ends the update, whose node was `deleted` in the middle of it or not: nothing of a node
+    /// lasts beyond its deletion.
+    fn end(mut self, deleted: Option<RecordMark>) -> NodeUpdate {
         let mut update = self.update;
+        let until = |from: RecordMark| {
+            let open = MarkSpan { from, to: None };
+            deleted.map_or(open, |deleted| MarkSpan::between(from, deleted))
+        };
         if let (None, Some(from)) = (update.drain, self.draining) {
-            update.drain = Some(MarkSpan { from, to: None });
+            update.drain = Some(until(from));
         }
         if let (None, Some(from)) = (update.reboot, self.rebooting) {
-            update.reboot = Some(MarkSpan { from, to: None });
+            update.reboot = Some(until(from));
         }
+        if let Some(deleted) = deleted {
+            self.not_ready.note(deleted, false);
+            self.degraded.note(deleted, false);
+        }
+        update.deleted = deleted;
         update.not_ready = self.not_ready.all();
         let why = self.why_degraded.join("; ");
         let degraded = self.degraded.all().into_iter();
@@ -267,6 +300,8 @@ pub struct PoolUpdate {
     pub began: RecordMark,
     /// When it reported that it is updated again.
     pub done: Option<RecordMark>,
+    /// When the pool was deleted, or replaced under its name, before it was updated.
+    pub deleted: Option<RecordMark>,
     /// The target configuration.
     pub to_config: String,
     /// The last number of machines.
@@ -279,6 +314,13 @@ pub struct PoolUpdate {
     pub degraded: Vec<MarkSpan>,
 }
 
+impl PoolUpdate {
+    /// Returns when the update of the pool was over: it was updated, or deleted.
+    pub fn over(&self) -> Option<RecordMark> {
+        self.done.or(self.deleted)
+    }
+}
+
 struct OpenPoolUpdate {
     update: PoolUpdate,
     paused: MarkSpans,
@@ -289,18 +331,29 @@ struct OpenPoolUpdate {
 pub(super) fn pool_updates(name: &str, versions: &[ParsedVersion<PoolObject>]) -> Vec<PoolUpdate> {
     let mut all = Vec::new();
     let mut open: Option<OpenPoolUpdate> = None;
+    let mut life: Option<ObjectId> = None;
     for seen in versions {
+        // A pool may be replaced under its name without a recorded deletion.
+        if seen.is_gone || life != Some(seen.object) {
+            all.extend(open.take().map(|open| open.end(Some(seen.mark))));
+        }
+        if seen.is_gone {
+            life = None;
+            continue;
+        }
+        life = Some(seen.object);
         let conditions = &seen.body.status.conditions;
         let has_condition = |kind: &str, status: &str| {
             StatusCondition::find(conditions, kind).is_some_and(|condition| condition.is(status))
         };
         // A paused pool reports neither that it is updated nor that it is updating.
-        if has_condition("Updated", "False") && !seen.is_gone && open.is_none() {
+        if has_condition("Updated", "False") && open.is_none() {
             open = Some(OpenPoolUpdate {
                 update: PoolUpdate {
                     name: name.to_owned(),
                     began: seen.mark,
                     done: None,
+                    deleted: None,
                     to_config: String::new(),
                     machines: 0,
                     updated: 0,
@@ -324,18 +377,24 @@ pub(super) fn pool_updates(name: &str, versions: &[ParsedVersion<PoolObject>]) -
             .clone_from(&seen.body.spec.configuration.name);
         update.machines = seen.body.status.machine_count;
         update.updated = seen.body.status.updated_machine_count;
-        if has_condition("Updated", "True") || seen.is_gone {
-            update.done = (!seen.is_gone).then_some(seen.mark);
-            all.extend(open.take().map(OpenPoolUpdate::end));
+        if has_condition("Updated", "True") {
+            update.done = Some(seen.mark);
+            all.extend(open.take().map(|open| open.end(None)));
         }
     }
-    all.extend(open.map(OpenPoolUpdate::end));
+    all.extend(open.map(|open| open.end(None)));
     all
 }
 
 impl OpenPoolUpdate {
-    fn end(self) -> PoolUpdate {
+    /// Ends the update, whose pool was `deleted` in the middle of it or not.
+    fn end(mut self, deleted: Option<RecordMark>) -> PoolUpdate {
+        if let Some(deleted) = deleted {
+            self.paused.note(deleted, false);
+            self.degraded.note(deleted, false);
+        }
         PoolUpdate {
+            deleted,
             paused: self.paused.all(),
             degraded: self.degraded.all(),
             ..self.update

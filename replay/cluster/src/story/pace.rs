@@ -138,7 +138,11 @@ pub(super) fn slowest(story: &UpgradeStory, now: RecordedAt) -> Vec<UpdatePart> 
                 is_over: drain.to.is_some(),
             });
         }
-        if let Some(reboot) = node.reboot {
+        // A node that was deleted before it was ready did not come back.
+        let reboot = node
+            .reboot
+            .filter(|_| node.ready.is_some() || node.deleted.is_none());
+        if let Some(reboot) = reboot {
             let ready = node.ready.map_or(now, |ready| ready.at);
             parts.push(UpdatePart {
                 what: PartKind::Reboot,

@@ -329,9 +329,10 @@ impl ClusterHistory<'_> {
                 })
             });
             story.spells.extend(tale.not_ready);
+            let joins = tale.joins.into_iter();
             story
                 .joins
-                .extend(tale.join.filter(|join| window.holds(join.joined)));
+                .extend(joins.filter(|join| window.holds(join.joined)));
             let labels = seen.last().map(|seen| seen.body.labels());
             let pool = labels.and_then(|labels| pool_of(&pools, labels));
             for mut update in tale.updates {
@@ -489,7 +490,7 @@ fn over(story: &UpgradeStory, window: &UpdateWindow) -> Option<RecordMark> {
         last = last.max(node.over().or(window.to)?);
     }
     for pool in &story.pools {
-        last = last.max(pool.done.or(window.to)?);
+        last = last.max(pool.over().or(window.to)?);
     }
     Some(last)
 }

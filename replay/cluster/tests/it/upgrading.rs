@@ -3,7 +3,8 @@
 
 use super::script::{Script, Stream, thing};
 use kubereel_cluster::{
-    ClusterHistory, RecordMark, Retrieval, SpellKind, SpellLevel, UpdateStatus, UpgradeStory,
+    ClusterHistory, PartKind, RecordMark, Retrieval, SpellKind, SpellLevel, UpdateStatus,
+    UpgradeStory,
 };
 use kubereel_format::{EndCause, EventType, Evidence, ResourceId};
 use kubereel_history::{Moment, Timeline};
@@ -556,4 +557,145 @@ fn an_upgrade_that_ran_before_the_recording_is_told_as_such() {
             .iter()
             .any(|one| one.summary.contains("never completed"))
     );
+}
+
+/// A node with its configurations, and whether it is ready; `other` adds to its annotations.
+fn node(current: &str, wanted: &str, is_ready: bool, other: &[(&str, &str)]) -> Value {
+    let mut annotations = json!({
+        "machineconfiguration.openshift.io/currentConfig": current,
+        "machineconfiguration.openshift.io/desiredConfig": wanted,
+    });
+    for (name, value) in other {
+        annotations[format!("machineconfiguration.openshift.io/{name}")] = json!(value);
+    }
+    let is_draining = other.iter().any(|(name, _)| *name == "desiredDrain");
+    json!({
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": "w1", "annotations": annotations},
+        "spec": {"unschedulable": is_draining},
+        "status": {"conditions": [condition("Ready", if is_ready { "True" } else { "False" }, "", "")]},
+    })
+}
+
+fn pool(is_updated: bool) -> Value {
+    let (updated, degraded) = if is_updated {
+        ("True", "False")
+    } else {
+        ("False", "True")
+    };
+    json!({
+        "apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool",
+        "metadata": {"name": "inf"},
+        "spec": {"paused": !is_updated},
+        "status": {"machineCount": 1, "conditions": [
+            condition("Updated", updated, "", ""),
+            condition("Degraded", degraded, "", ""),
+        ]},
+    })
+}
+
+const DRAINING: [(&str, &str); 3] = [
+    ("state", "Working"),
+    ("desiredDrain", "drain-b"),
+    ("lastAppliedDrain", "uncordon-a"),
+];
+const REBOOTING: [(&str, &str); 3] = [
+    ("state", "Rebooting"),
+    ("desiredDrain", "drain-b"),
+    ("lastAppliedDrain", "drain-b"),
+];
+
+/// An upgrade in whose course a node and a pool are gone, or replaced, before they are updated.
+/// Returns the story with the records that end their updates.
+fn with_lost_node(
+    phase: &[(&str, &str)],
+    is_deleted: bool,
+) -> (UpgradeStory, (kubereel_format::Seq, kubereel_format::Seq)) {
+    let mut cluster = Cluster::begin();
+    let old = ("1", "Completed");
+    let nodes = cluster.open("nodes", "Node");
+    let pools = cluster.open(
+        "machineconfigpools.machineconfiguration.openshift.io",
+        "MachineConfigPool",
+    );
+    let (first, second) = (thing("", "w1", "node-1"), thing("", "w1", "node-2"));
+    let (pool_1, pool_2) = (thing("", "inf", "pool-1"), thing("", "inf", "pool-2"));
+    let rv = cluster.next();
+    let body = bytes(&node("a", "a", true, &[("state", "Done")]));
+    cluster.script.added(nodes, first, rv, &body);
+    let rv = cluster.next();
+    cluster.script.added(pools, pool_1, rv, &bytes(&pool(true)));
+    cluster.version(Some("2"), &[("2", "Partial"), old], &[]);
+    let rv = cluster.next();
+    cluster
+        .script
+        .modified(pools, pool_1, rv, &bytes(&pool(false)));
+    let lost = bytes(&node("a", "b", false, phase));
+    let rv = cluster.next();
+    cluster.script.modified(nodes, first, rv, &lost);
+    let (rv, again) = (cluster.next(), cluster.rv + 1);
+    let back = bytes(&node("b", "b", true, &[("state", "Done")]));
+    let ends = if is_deleted {
+        let gone = cluster.script.deleted(nodes, first, rv, &lost);
+        cluster.script.added(nodes, second, again, &back);
+        let rv = cluster.next() + 1;
+        let pool_gone = cluster
+            .script
+            .deleted(pools, pool_1, rv, &bytes(&pool(false)));
+        (gone, pool_gone)
+    } else {
+        let gone = cluster.script.modified(nodes, second, rv, &back);
+        let rv = cluster.next() + 1;
+        let pool_gone = cluster
+            .script
+            .modified(pools, pool_2, rv, &bytes(&pool(true)));
+        (gone, pool_gone)
+    };
+    cluster.rv += 2;
+    cluster.version(Some("2"), &[("2", "Completed"), old], &[]);
+    cluster.script.wait(1000);
+    (cluster.story().0, ends)
+}
+
+#[test]
+fn the_update_of_a_node_or_pool_that_is_deleted_or_replaced_is_over() {
+    for (phase, is_deleted) in [(DRAINING, true), (DRAINING, false), (REBOOTING, true)] {
+        let (story, (node_end, pool_end)) = with_lost_node(&phase, is_deleted);
+        let [node] = story.nodes.as_slice() else {
+            panic!("{:?}", story.nodes);
+        };
+        assert_eq!(node.deleted.map(|mark| mark.seq), Some(node_end));
+        assert_eq!(node.over(), node.deleted);
+        assert!(node.done.is_none() && node.ready.is_none());
+        let [away] = node.not_ready.as_slice() else {
+            panic!("{:?}", node.not_ready);
+        };
+        let begun = node.drain.into_iter().chain(node.reboot);
+        for span in begun.chain([*away]) {
+            assert_eq!(span.to.map(|to| to.seq), Some(node_end));
+        }
+        assert_eq!(node.reboot.is_some(), phase == REBOOTING);
+        let [pool] = story.pools.as_slice() else {
+            panic!("{:?}", story.pools);
+        };
+        assert_eq!(pool.deleted.map(|mark| mark.seq), Some(pool_end));
+        assert!(pool.done.is_none());
+        for span in pool.paused.iter().chain(&pool.degraded) {
+            assert_eq!(span.to.map(|to| to.seq), Some(pool_end));
+        }
+        // The control plane was last: nothing is waited for.
+        assert_eq!(story.over, story.update.end.map(|end| end.mark));
+        assert!(story.spells.is_empty(), "{:?}", story.spells);
+        let joins: Vec<bool> = story
+            .joins
+            .iter()
+            .map(|join| join.ready.is_some())
+            .collect();
+        assert_eq!(joins, [true], "the successor joined");
+        let reboots = story
+            .slowest
+            .iter()
+            .filter(|part| part.what == PartKind::Reboot);
+        assert_eq!(reboots.count(), 0, "it never came back");
+    }
 }
