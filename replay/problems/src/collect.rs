@@ -235,7 +235,7 @@ struct LeaseHolders {
 }
 
 /// How often a sign comes back within this time without having ended.
-const fn merge_gap(kind: SignKind) -> Duration {
+pub(crate) const fn merge_gap(kind: SignKind) -> Duration {
     match kind {
         // The kubelet resets the back-off of a container that ran for ten minutes.
         SignKind::OutOfMemory | SignKind::ContainerExit | SignKind::ImagePull => {

@@ -3,7 +3,7 @@
 
 use crate::birth::Installation;
 use crate::cause;
-use crate::collect::{Collected, ControllerRef, SignCollector};
+use crate::collect::{Collected, ControllerRef, SignCollector, merge_gap};
 use crate::drain::DrainedNodes;
 use crate::endpoints::ServiceHistory;
 use crate::event_words::{RegardedObject, WarningEvent};
@@ -20,7 +20,7 @@ use crate::span::{ShownTime, SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::{ClusterHistory, DrainHold, MarkSpan, RecordMark, Retrieval};
 use kubereel_format::{ObjectId, RecordedAt, Seq};
 use kubereel_history::field::{number, text};
-use kubereel_history::{ChangeKind, Cut, ObjectFilter, Timeline, UnobservedSpan};
+use kubereel_history::{ChangeKind, Cut, EventText, ObjectFilter, Timeline, UnobservedSpan};
 use kubereel_monitortests::{Fed, Interest, WatchedEvent, Watcher, feed};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +30,9 @@ use std::time::Duration;
 const APART: Duration = Duration::from_mins(30);
 /// A sign of another kind that comes so long after the last one is another problem.
 const APART_OF_OTHERS: Duration = Duration::from_mins(10);
+/// An object that was well for this long after its start failed has started: what it shows of another kind later is
+/// another problem.
+const WELL: Duration = Duration::from_mins(1);
 /// Causes are looked for of this many problems, those of the highest rank.
 const MOST_EXPLAINED: usize = 100;
 /// A Node that was cordoned before it went away, and is back within this time, was rebooted on purpose.
@@ -329,7 +332,7 @@ impl<'a> ListBuilder<'a> {
                 continue;
             }
             let root = self.root(&shown, span.object);
-            if self.is_retried_job(&root, span.object) || self.is_waiting_claim(&shown, &span) {
+            if self.is_retried_job(&shown, &span) || self.is_waiting_claim(&shown, &span) {
                 continue;
             }
             if self.is_of_installation(&span) {
@@ -437,7 +440,10 @@ impl<'a> ListBuilder<'a> {
             } else {
                 APART_OF_OTHERS
             };
-            let is_apart = until.is_some_and(|until| between(until, one.2.from.at) > apart);
+            let is_apart = until.is_some_and(|until| {
+                let gap = between(until, one.2.from.at);
+                gap > apart || (gap >= WELL && is_after_recovery(&episode, &one))
+            });
             if is_apart {
                 problems.extend(self.problem(&episode));
                 episode.clear();
@@ -485,11 +491,7 @@ impl<'a> ListBuilder<'a> {
     /// Finds the topmost controller of an object among the workloads.
     fn root(&self, shown: &ProblemObject, object: ObjectId) -> ProblemObject {
         // The object of an Event's span is the Event: go on from the object that it is about.
-        let is_own = self
-            .timeline
-            .key_of(object)
-            .is_some_and(|key| key.name == shown.name && key.namespace == shown.namespace);
-        let mut at = if is_own {
+        let mut at = if self.is_named(object, shown) {
             Some(object)
         } else {
             self.live_object(shown)
@@ -510,6 +512,12 @@ impl<'a> ListBuilder<'a> {
                 });
         }
         root
+    }
+
+    /// Returns whether an object has a name: that of an Event's span is the Event, not what it is about.
+    fn is_named(&self, object: ObjectId, named: &ProblemObject) -> bool {
+        let key = self.timeline.key_of(object);
+        key.is_some_and(|key| key.name == named.name && key.namespace == named.namespace)
     }
 
     /// Finds the last object of a name.
@@ -623,16 +631,39 @@ impl<'a> ListBuilder<'a> {
         span
     }
 
-    /// Returns whether an attempt of a Job failed that succeeded in the end.
-    fn is_retried_job(&self, root: &ProblemObject, object: ObjectId) -> bool {
+    /// Finds the object that an Event is about: another one may have its name later.
+    fn regarded_object(&self, regarded: &ProblemObject, event: Seq) -> Option<ObjectId> {
+        let event = read(self.timeline, event);
+        let uid = event
+            .as_ref()
+            .map_or("", |event| EventText::of(event).uid());
+        if uid.is_empty() {
+            return self.live_object(regarded);
+        }
+        let lives = self
+            .timeline
+            .lives(regarded.resource?, &regarded.namespace, &regarded.name);
+        let mut objects = lives.iter().map(|life| life.object);
+        objects.find(|object| {
+            let key = self.timeline.key_of(*object);
+            key.is_some_and(|key| key.uid == *uid)
+        })
+    }
+
+    /// Returns whether an attempt of a Job failed that succeeded in the end. Another Job of its name is no attempt
+    /// of it.
+    fn is_retried_job(&self, shown: &ProblemObject, span: &SignSpan) -> bool {
         let owner_of = |object: &ObjectId| {
             let owner = self.found.controllers.get(object)?;
             self.by_uid.get(owner.uid.as_str()).copied()
         };
-        let own = std::iter::successors(Some(object), owner_of).take(MOST_OWNERS);
-        // What an Event tells is about the root.
-        let root = self.live_object(root).filter(|_| root.kind == "Job");
-        own.chain(root)
+        let first = if self.is_named(span.object, shown) {
+            Some(span.object)
+        } else {
+            self.regarded_object(shown, span.from.seq)
+        };
+        std::iter::successors(first, owner_of)
+            .take(MOST_OWNERS)
             .any(|object| self.found.succeeded.contains_key(&object))
     }
 
@@ -725,9 +756,7 @@ impl<'a> ListBuilder<'a> {
     fn problem(&self, spans: &[GroupedSpan]) -> Option<Problem> {
         let (root, ..) = spans.first()?;
         let root = root.clone();
-        let (_, shown, telling) = spans
-            .iter()
-            .min_by_key(|(_, _, span)| (span.sign.kind, span.from))?;
+        let (_, shown, telling) = self.telling(spans)?;
         let from = spans.iter().map(|(_, _, span)| span.from).min()?;
         let is_open = spans.iter().any(|(_, _, span)| span.end == SignEnd::Open);
         let last = spans.iter().filter_map(|(_, _, span)| span.end.at()).max();
@@ -805,6 +834,32 @@ impl<'a> ListBuilder<'a> {
             score: 0,
             object: root,
         })
+    }
+
+    /// Finds the span that names a problem: the most telling one, and of a problem that is open one that is not over.
+    fn telling<'s>(&self, spans: &'s [GroupedSpan]) -> Option<&'s GroupedSpan> {
+        let order = |(_, _, span): &&GroupedSpan| (span.sign.kind, span.from);
+        let open = spans
+            .iter()
+            .filter(|(_, _, span)| span.end == SignEnd::Open);
+        let Some((_, _, open)) = open.min_by_key(order) else {
+            return spans.iter().min_by_key(order);
+        };
+        let is_current = |span: &SignSpan| match span.end.at() {
+            None => true,
+            Some(to) => {
+                // A workload lacks its Pods for some time after what they failed for.
+                let is_reported_later = open.sign.kind.is_of_replicas()
+                    && span.object != open.object
+                    && to >= open.from.at;
+                // What comes and goes is not over in between.
+                let is_recurring =
+                    span.count > 1 && between(to, self.timeline.end()) <= merge_gap(span.sign.kind);
+                is_reported_later || is_recurring
+            }
+        };
+        let current = spans.iter().filter(|(_, _, span)| is_current(span));
+        current.min_by_key(order)
     }
 
     /// Adds what Events say where the object itself says less.
@@ -1021,6 +1076,14 @@ impl<'a> ListBuilder<'a> {
         self.object_of(pod)
             .is_some_and(|shown| self.root(&shown, pod) == *workload)
     }
+}
+
+/// Returns whether an object that failed to start was well before it showed a sign of another kind.
+fn is_after_recovery(episode: &[GroupedSpan], (_, shown, span): &GroupedSpan) -> bool {
+    span.was_well
+        && episode.iter().all(|(_, earlier_shown, earlier)| {
+            !earlier.was_well && earlier_shown == shown && earlier.sign.kind != span.sign.kind
+        })
 }
 
 /// Returns whether a sign came while its namespace was being deleted: one of the same name may be made again.

@@ -2,9 +2,9 @@
 //!
 //! - All tests of a run share one reading of the reel: the first that begins owns the watcher, and the
 //!   first that judges makes the list.
-//! - A problem fails the rule of the sign that names it. Its other signs, what another problem explains,
-//!   and what upstream's rules judge with limits of their own only flake: they are shown, so that no rule
-//!   passes over them. What was planned is no finding.
+//! - A problem fails the rule of the sign that names it, and those of signs that outlast that one to the end.
+//!   Its other signs, what another problem explains, and what upstream's rules judge with limits of their own
+//!   only flake: they are shown, so that no rule passes over them. What was planned is no finding.
 
 use crate::list::ProblemWatcher;
 use crate::problem::{Problem, ProblemObject, ProblemSign};
@@ -227,26 +227,33 @@ impl JudgedProblems<'_> {
                 if problem.kind == kind {
                     return Some(self.of_problem(problem));
                 }
-                let sign = problem.signs.iter().find(|sign| sign.kind == kind)?;
+                let own = problem.signs.iter().filter(|sign| sign.kind == kind);
+                // One that is still there tells more than one that is over.
+                let sign = own.min_by_key(|sign| sign.to.is_some())?;
                 Some(self.of_sign(problem, sign))
             })
             .collect()
     }
 
-    fn of_problem(&self, problem: &Problem) -> TestFinding {
+    /// Returns how much a sign of a kind counts that a problem shows.
+    fn severity(&self, problem: &Problem, kind: SignKind) -> Severity {
         let is_lenient = problem.consequence_of.is_some()
-            || self.is_openshift && is_judged_upstream(problem)
+            || self.is_openshift && is_judged_upstream(problem, kind)
             || is_short_wait(problem);
+        if is_lenient {
+            Severity::Flake
+        } else {
+            Severity::Fail
+        }
+    }
+
+    fn of_problem(&self, problem: &Problem) -> TestFinding {
         TestFinding {
             subject: self.subject(
                 &problem.object,
                 problem.signs.iter().map(|sign| &sign.object),
             ),
-            severity: if is_lenient {
-                Severity::Flake
-            } else {
-                Severity::Fail
-            },
+            severity: self.severity(problem, problem.kind),
             from: problem.kind_from.at,
             to: problem.kind_to,
             reason: problem.reason.clone(),
@@ -255,7 +262,8 @@ impl JudgedProblems<'_> {
         }
     }
 
-    /// Makes a finding of a sign beside the one that names its problem, which is judged by that one.
+    /// Makes a finding of a sign beside the one that names its problem, which is judged by that one unless the
+    /// naming one is over and this one is not.
     fn of_sign(&self, problem: &Problem, sign: &ProblemSign) -> TestFinding {
         let mut parts = vec![shortened(&sign.message, MOST_MESSAGE)];
         if sign.object != problem.object {
@@ -266,7 +274,11 @@ impl JudgedProblems<'_> {
         parts.retain(|part| !part.is_empty());
         TestFinding {
             subject: self.subject(&problem.object, std::iter::once(&sign.object)),
-            severity: Severity::Flake,
+            severity: if sign.to.is_none() && problem.kind_to.is_some() {
+                self.severity(problem, sign.kind)
+            } else {
+                Severity::Flake
+            },
             from: sign.from.at,
             to: sign.to,
             reason: sign.reason.clone(),
@@ -346,8 +358,8 @@ fn is_short_wait(problem: &Problem) -> bool {
 
 /// Returns whether upstream has rules for such a problem of an OpenShift cluster: theirs is the
 /// verdict.
-fn is_judged_upstream(problem: &Problem) -> bool {
-    match problem.kind {
+fn is_judged_upstream(problem: &Problem, kind: SignKind) -> bool {
+    match kind {
         SignKind::OutOfMemory
         | SignKind::ImagePull
         | SignKind::ContainerConfig

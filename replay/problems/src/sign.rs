@@ -60,10 +60,10 @@ pub enum SignKind {
     NodePressure,
     /// A Node takes no Pods for a long time.
     NodeCordoned,
-    /// A claim is not bound.
-    ClaimPending,
     /// A volume is lost, failed, or not attached.
     Volume,
+    /// A claim is not bound.
+    ClaimPending,
     /// A Service has no ready endpoints.
     NoEndpoints,
     /// An aggregated API is not available.
@@ -166,8 +166,8 @@ impl SignKind {
         Self::NodeNotReady,
         Self::NodePressure,
         Self::NodeCordoned,
-        Self::ClaimPending,
         Self::Volume,
+        Self::ClaimPending,
         Self::NoEndpoints,
         Self::ApiService,
         Self::Webhook,
@@ -255,6 +255,14 @@ impl SignKind {
             Self::Probe | Self::PodPending => Duration::from_secs(20),
             _ => Duration::MAX,
         }
+    }
+
+    /// Returns whether a workload reports by the sign that it lacks Pods: for some reason that the Pods show.
+    pub(crate) const fn is_of_replicas(self) -> bool {
+        matches!(
+            self,
+            Self::RolloutStuck | Self::Unavailable | Self::ReplicasMissing
+        )
     }
 
     /// Returns whether an object is not deleted that is to be.

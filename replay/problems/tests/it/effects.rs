@@ -833,5 +833,6 @@ fn a_run_of_a_cron_job_that_succeeded_in_the_end_has_not_failed() {
         lines(&life.end("14:10:00"))
     };
     assert!(of("True").is_empty());
-    assert_eq!(of("False"), ["CronJob web/feed Error"]);
+    // The container runs again, and its Pod is not ready to the end.
+    assert_eq!(of("False"), ["CronJob web/feed ContainersNotReady"]);
 }

@@ -93,7 +93,8 @@ fn killed(is_killed: bool) -> Value {
             {"name": "app", "ready": !is_killed, "restartCount": 0, "state": state, "lastState": last}]}})
 }
 
-/// A Pod whose init container fails first, and whose container is killed four minutes later.
+/// A Pod whose init container fails first, and whose container is killed some minutes later, before it was well for
+/// a minute.
 fn killed_later() -> Life {
     let mut life = Life::of(&[("pods", "Pod")]);
     let failed = json!({"terminated": {"exitCode": 1, "reason": "Error"}});
@@ -103,7 +104,7 @@ fn killed_later() -> Life {
                 "state": {"running": {}}, "lastState": failed}],
             "containerStatuses": [{"name": "app", "ready": false, "state": {"waiting": {"reason": "PodInitializing"}}}]}});
     life.put("pods", "shop/m", starting);
-    life.until("14:01:00");
+    life.until("14:03:30");
     life.put("pods", "shop/m", killed(false));
     life.until("14:04:00");
     life.put("pods", "shop/m", killed(true));
@@ -132,6 +133,89 @@ fn the_sign_that_names_a_problem_has_its_own_times() {
         .collect();
     let to = Some("2026-11-21T14:05:00Z".to_owned());
     assert_eq!(found, [("2026-11-21T14:04:00Z".to_owned(), to)]);
+}
+
+#[test]
+fn a_failure_after_the_start_was_well_is_another_problem_and_fails_its_own_rule() {
+    let crashed = || {
+        let mut pod = waiting("CrashLoopBackOff");
+        pod["status"]["containerStatuses"][0]["lastState"] =
+            json!({"terminated": {"exitCode": 1, "reason": "Error"}});
+        pod
+    };
+    let life = |well_until: &str| {
+        let mut life = Life::of(&[("pods", "Pod")]);
+        life.put("pods", "shop/px", waiting("ErrImagePull"));
+        life.until("14:01:00");
+        life.put("pods", "shop/px", running());
+        life.until(well_until);
+        life.put("pods", "shop/px", crashed());
+        life
+    };
+    let named = |list: &ProblemList| -> Vec<(String, bool)> {
+        let problems = list.problems.iter();
+        problems.map(|one| (line(one), one.to.is_none())).collect()
+    };
+    let crash = ("Pod shop/px CrashLoopBackOff".to_owned(), true);
+    let list = life("14:05:00").end("14:15:00");
+    let pull = ("Pod shop/px ErrImagePull".to_owned(), false);
+    assert_eq!(named(&list), [crash.clone(), pull]);
+    // The sign that is there names the problem, not the one that is over.
+    let list = life("14:01:30").end("14:15:00");
+    assert_eq!(named(&list), [crash]);
+    let report = life("14:01:30").judged("14:15:00");
+    let verdict = report.verdict_of("container-exit");
+    assert_eq!(verdict, Some(CaseVerdict::Fail));
+}
+
+#[test]
+fn a_claim_that_lost_its_volume_is_lost_whatever_it_was_before() {
+    let claim = |phase: &str| json!({"metadata": {}, "spec": {}, "status": {"phase": phase}});
+    let claims = "persistentvolumeclaims";
+    for is_replaced in [false, true] {
+        let mut life = Life::of(&[(claims, "PersistentVolumeClaim")]);
+        life.until("14:01:00");
+        life.put(claims, "shop/data", claim("Pending"));
+        life.until("14:03:00");
+        if is_replaced {
+            life.delete(claims, "shop/data");
+        }
+        let uid = if is_replaced {
+            "another"
+        } else {
+            "persistentvolumeclaims shop/data"
+        };
+        life.put_as(uid, claims, "shop/data", claim("Bound"));
+        life.until("14:05:00");
+        life.put_as(uid, claims, "shop/data", claim("Lost"));
+        let list = life.end("14:15:00");
+        let open: Vec<String> = list.open().map(line).collect();
+        assert_eq!(open, ["PersistentVolumeClaim shop/data Lost"]);
+        let all = list.problems.len();
+        assert_eq!(all, 2, "it was pending before: {:?}", lines(&list));
+    }
+}
+
+#[test]
+fn a_failed_job_is_listed_although_another_job_of_its_name_succeeds() {
+    let job = |kind: &str| json!({"metadata": {}, "spec": {}, "status": {"conditions": [condition(kind, "True", "BackoffLimitExceeded", "m")]}});
+    let mut life = Life::of(&[("jobs.batch", "Job")]);
+    life.until("14:01:00");
+    life.put_as("first", "jobs.batch", "shop/import", job("Failed"));
+    life.until("14:03:00");
+    life.delete("jobs.batch", "shop/import");
+    life.put_as("second", "jobs.batch", "shop/import", job("Complete"));
+    let list = life.end("14:15:00");
+    let found: Vec<_> = list
+        .problems
+        .iter()
+        .map(|one| (line(one), one.to.map(timetext::rfc3339_secs)))
+        .collect();
+    let gone = Some("2026-11-21T14:03:00Z".to_owned());
+    assert_eq!(
+        found,
+        [("Job shop/import BackoffLimitExceeded".to_owned(), gone)]
+    );
 }
 
 #[test]
