@@ -61,6 +61,10 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
             screen.show(&StyledLine::of(Style::Plain, line), HANG)?;
         }
     }
+    if story.unread.is_some() {
+        screen.finish()?;
+        return Err(CommandError::damaged("parts may be missing"));
+    }
     problems::exit_of(&timeline, &story.list, screen)
 }
 
@@ -102,7 +106,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
     if let Some(why) = &story.unread {
         let why = harmless(why);
         lines.push(format!(
-            "  installations and upgrades cannot be read: {why}"
+            "  not all installations and upgrades can be read: {why}"
         ));
     } else if story.steps.is_empty() && timeline.has_lost_records() {
         lines.push("  no installation, upgrade or rollout in what can be read".to_owned());

@@ -7,7 +7,7 @@ use crate::files;
 use crate::screen::Console;
 use crate::table::TextTable;
 use crate::words::count;
-use kubereel_cluster::{ClusterHistory, ClusterUpdate, UpdateKind, Updates};
+use kubereel_cluster::{ClusterHistory, ClusterUpdate, UnreadVersions, UpdateKind, Updates};
 use kubereel_history::{Certainty, Cut, Moment, QueryError, Timeline, timetext};
 use page::{between, release};
 use std::num::NonZeroUsize;
@@ -95,9 +95,9 @@ pub(super) fn answer(
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let cut = arguments::resolve_at(timeline, at)?;
-    let updates = ClusterHistory::of(timeline)
-        .updates(cut)
-        .map_err(unreadable)?;
+    let unread = UnreadVersions::default();
+    let history = ClusterHistory::of_readable(timeline, &unread);
+    let updates = history.updates(cut).map_err(unreadable)?;
     let certainty = certainty(timeline, cut);
     if !updates.is_seen {
         return Err(not_seen(timeline, &certainty));
@@ -108,22 +108,22 @@ pub(super) fn answer(
     } else {
         let Some((number, update)) = pick(&updates, which)? else {
             // For programs there is no update to describe.
-            if !is_json {
-                print_standing(timeline, which.kind, at, cut, screen)?;
+            if !is_json && updates.is_end_known {
+                print_standing(history, which.kind, at, cut, screen)?;
             }
             return none(timeline, &updates, which.kind, &certainty);
         };
-        let story = ClusterHistory::of(timeline)
+        let story = history
             .upgrade_story(&updates, update, cut)
             .map_err(unreadable)?;
         let context = page::StoryContext {
             number,
             of: of_kind(&updates, which.kind).count(),
-            // A past moment is asked about for how it stood then.
-            status: if at != Moment::End || story.over.is_none() {
-                ClusterHistory::of(timeline)
-                    .update_status(cut, None)
-                    .map_err(unreadable)?
+            is_known: updates.is_end_known,
+            // A past moment is asked about for how it stood then. How fast an update is cannot be judged by a
+            // state that may be over.
+            status: if updates.is_end_known && (at != Moment::End || story.over.is_none()) {
+                history.update_status(cut, None).map_err(unreadable)?
             } else {
                 None
             },
@@ -134,7 +134,7 @@ pub(super) fn answer(
             page::print(timeline, &story, &context, screen)?;
         }
     }
-    if timeline.reel().has_losses() {
+    if timeline.reel().has_losses() || unread.any() {
         screen.finish()?;
         return Err(CommandError::damaged("parts may be missing"));
     }
@@ -168,8 +168,12 @@ fn header(
 ) -> String {
     let at = timeline.written(updates.now);
     let offset = timetext::offset(updates.now.micros_since(timeline.start()));
-    let trust = object_query::trust(timeline, certainty);
-    let trust = if certainty.is_proven() {
+    let trust = if certainty.is_known() && !updates.is_end_known {
+        "the last version cannot be read".to_owned()
+    } else {
+        object_query::trust(timeline, certainty)
+    };
+    let trust = if certainty.is_proven() && updates.is_end_known {
         screen.err_paint().good(&trust)
     } else {
         screen.err_paint().wary(&trust)
@@ -224,19 +228,17 @@ fn pick(
 
 /// Prints how the cluster stood without an update.
 fn print_standing(
-    timeline: &Timeline,
+    history: ClusterHistory<'_>,
     kind: UpdateKind,
     at: Moment,
     cut: Cut,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
     // Workers may lag behind an upgrade that was complete before the recording.
-    let status = ClusterHistory::of(timeline)
-        .update_status(cut, None)
-        .map_err(unreadable)?;
+    let status = history.update_status(cut, None).map_err(unreadable)?;
     let is_asked = kind == UpdateKind::Upgrade && at != Moment::End;
     if let Some(state) = status.filter(|status| status.is_updating || is_asked) {
-        status::print(timeline, &state, screen)?;
+        status::print(history.timeline(), &state, screen)?;
     }
     Ok(())
 }
@@ -335,6 +337,7 @@ fn print_list(
         }
         let outcome = match (end, update.accepted) {
             (Some(end), _) => end.how.as_str(),
+            (None, _) if !updates.is_end_known => "end not observed",
             (None, None) if !update.is_older => "not accepted",
             (None, _) => "not complete",
         };

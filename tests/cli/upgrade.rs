@@ -457,3 +457,55 @@ fn rows_fit_eighty_columns_up_to_their_words() {
     }
     assert!(rows > 30, "{rows}");
 }
+
+/// A reel with an upgrade that is not complete, and a version of `ClusterVersion` that cannot be read.
+fn unreadable(is_last: bool) -> Reel {
+    Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let resource =
+            script.resource("clusterversions.config.openshift.io", "ClusterVersion", &[]);
+        let stream = script.connect(resource, None);
+        let what = thing("", "version", "cv");
+        let old = ("1", "Completed");
+        script.initial(stream, what, 5, &version(5, 1, None, &[old]));
+        script.synced(stream, 5);
+        script.wait(1000);
+        let running = version(6, 2, Some("2"), &[("2", "Partial"), old]);
+        script.modified(stream, what, 6, &running);
+        script.wait(1000);
+        let odd = br#"{"metadata": {"name": "version", "uid": "cv"}, "status": "odd"}"#;
+        script.modified(stream, what, 7, odd);
+        if !is_last {
+            script.wait(1000);
+            let body = version(8, 2, Some("2"), &[("2", "Partial"), old]);
+            script.modified(stream, what, 8, &body);
+        }
+        script.wait(10 * 60 * 1000);
+        script.finish();
+    })
+}
+
+#[test]
+fn a_version_that_cannot_be_read_is_one_that_was_not_observed() {
+    let reel = unreadable(true);
+    let page = kubereel(&["upgrade", reel.path()])
+        .code(3)
+        .says("parts may be missing")
+        .says("the last version cannot be read")
+        .out;
+    assert!(page.contains("end not observed"), "{page}");
+    for words in ["not complete", "Stalls", "estimate"] {
+        assert!(!page.contains(words), "{words}: {page}");
+    }
+    let list = kubereel(&["upgrade", reel.path(), "--list"]).code(3).out;
+    assert!(list.contains("end not observed"), "{list}");
+    let story = kubereel(&["story", reel.path()]).code(3).out;
+    assert!(
+        story.contains("upgrade from 1 to 2: end not observed"),
+        "{story}"
+    );
+    // The state at the end is known by the version after it.
+    let reel = unreadable(false);
+    let page = kubereel(&["upgrade", reel.path()]).code(3).out;
+    assert!(page.contains("not complete"), "{page}");
+}

@@ -12,17 +12,55 @@ use kubereel_history::{Cut, QueryError, Timeline};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Answers queries about the cluster of a reel.
 #[derive(Clone, Copy)]
 pub struct ClusterHistory<'t> {
     pub(crate) timeline: &'t Timeline,
+    /// Where to note that a version cannot be read; `None` if that is an error.
+    unread: Option<&'t UnreadVersions>,
+}
+
+/// Whether versions were skipped that cannot be read.
+#[derive(Debug, Default)]
+pub struct UnreadVersions(AtomicBool);
+
+impl UnreadVersions {
+    /// Returns whether any version was skipped.
+    pub fn any(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl<'t> ClusterHistory<'t> {
     /// Creates one for a reel.
     pub const fn of(timeline: &'t Timeline) -> Self {
-        Self { timeline }
+        Self {
+            timeline,
+            unread: None,
+        }
+    }
+
+    /// Creates one that skips versions which cannot be read, as if they had not been observed, and
+    /// notes that in `unread`.
+    pub const fn of_readable(timeline: &'t Timeline, unread: &'t UnreadVersions) -> Self {
+        Self {
+            timeline,
+            unread: Some(unread),
+        }
+    }
+
+    /// Returns whether versions were skipped: what they show may have ended in them.
+    pub(crate) fn has_skipped(self) -> bool {
+        self.unread.is_some_and(UnreadVersions::any)
+    }
+
+    /// Goes on after an error if versions that cannot be read are skipped.
+    pub(crate) fn skip(self, error: QueryError) -> Result<(), QueryError> {
+        let unread = self.unread.ok_or(error)?;
+        unread.0.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Returns the reel.
@@ -57,6 +95,14 @@ impl ClusterHistory<'_> {
             .filter(|info| info.group == group && info.plural == plural)
             .map(|info| info.id)
             .collect()
+    }
+
+    /// Returns whether the states of some resources are known at a moment: otherwise what has not
+    /// ended by then may have ended unobserved. A resource that was not recorded is not asked for.
+    pub(crate) fn are_known(self, resources: &[(&str, &str)], cut: Cut) -> bool {
+        let named = resources.iter();
+        let mut ids = named.flat_map(|(group, plural)| self.resources_named(group, plural));
+        ids.all(|id| self.timeline.certainty(id, cut).is_known())
     }
 
     /// Returns the records of the matching objects of a resource, up to a moment.
@@ -118,7 +164,11 @@ impl ClusterHistory<'_> {
                     let body = bodies.body(*seq, &mut buffer).map_err(QueryError::from);
                     match body.and_then(|body| self.parsed(*seq, body)) {
                         Ok(version) => versions.push(version),
-                        Err(error) => read = Err(error),
+                        Err(error) => {
+                            if let Err(error) = self.skip(error) {
+                                read = Err(error);
+                            }
+                        }
                     }
                 }
                 if *is_last {

@@ -22,7 +22,7 @@ mod workload;
 pub use condition::{ControllerReport, StatusCondition};
 pub use field_health::VersionChanges;
 pub use health::{StateKind, is_cordoned};
-pub use history::{ClusterHistory, DegradedSpell};
+pub use history::{ClusterHistory, DegradedSpell, UnreadVersions};
 pub use mark::{MarkSpan, MarkedCondition, MarkedMessage, RecordMark};
 pub use pod::{PodStage, WaitingTrouble};
 pub use state::{

@@ -3,9 +3,9 @@
 use crate::lookup::{read, resources};
 use crate::problem::{ProblemList, RolloutOutcome, WorkloadRollout};
 use crate::span::between;
-use kubereel_cluster::{ClusterHistory, ClusterUpdate, UpdateKind};
+use kubereel_cluster::{ClusterHistory, ClusterUpdate, UnreadVersions, UpdateKind};
 use kubereel_format::RecordedAt;
-use kubereel_history::{Certainty, Cut, ObjectFilter, QueryError, Timeline, node_roles};
+use kubereel_history::{Certainty, Cut, ObjectFilter, Timeline, node_roles};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ pub struct ClusterStory {
     pub cluster: ClusterPortrait,
     /// What was done to it, in order of time.
     pub steps: Vec<StoryStep>,
-    /// Why installations and upgrades could not be read; `None` if they could.
+    /// Why installations and upgrades could not be read, or not all of them; `None` if they could.
     pub unread: Option<String>,
     /// What went wrong.
     pub list: ProblemList,
@@ -66,15 +66,19 @@ impl ClusterStory {
             below: timeline.reel().end(),
             wall: timeline.end(),
         };
-        let history = ClusterHistory::of(timeline);
-        let updates = history.updates(end);
-        let unread = updates.as_ref().err().map(QueryError::to_string);
+        let skipped = UnreadVersions::default();
+        let updates = ClusterHistory::of_readable(timeline, &skipped).updates(end);
+        let unread = match &updates {
+            Err(error) => Some(error.to_string()),
+            Ok(_) if skipped.any() => Some("versions of ClusterVersion are damaged".to_owned()),
+            Ok(_) => None,
+        };
         let updates = updates.ok();
-        let all = updates.iter().flat_map(|updates| &updates.all);
-        let is_end_known = resources(timeline, "config.openshift.io", "clusterversions")
-            .into_iter()
-            .all(|resource| timeline.certainty(resource, end).is_known());
-        let mut steps: Vec<StoryStep> = all.map(|update| step(update, is_end_known)).collect();
+        let mut steps: Vec<StoryStep> = Vec::new();
+        if let Some(updates) = &updates {
+            let all = updates.all.iter();
+            steps.extend(all.map(|update| step(update, updates.is_end_known)));
+        }
         steps.extend(rollout_steps(&list.rollouts));
         steps.sort_by_key(|step| step.from);
         let mut cluster = portrait(timeline, end);

@@ -20,7 +20,8 @@ struct StoryOutput(story: &UpgradeStory, context: &StoryContext, certainty: &Cer
     update: UpdateOutput = UpdateOutput::of(&story.update, Some(context.number), story.now),
     now: String = timetext::rfc3339(story.now),
     over: Option<String> = mark(story.over),
-    is_known: bool = certainty.is_known(),
+    is_end_known: bool = story.is_end_known,
+    is_known: bool = certainty.is_known() && context.is_known,
     is_imported: bool = matches!(certainty, Certainty::Imported { .. }),
     retrievals: Vec<RetrievalOutput> = all(&story.retrievals.attempts, RetrievalOutput::of),
     retrievals_counted_only: u64 = story.retrievals.counted_only(),
@@ -42,6 +43,7 @@ struct StoryOutput(story: &UpgradeStory, context: &StoryContext, certainty: &Cer
 struct UpdateListOutput(rows: &[(Option<usize>, &ClusterUpdate)], updates: &Updates) {
     now: String = timetext::rfc3339(updates.now),
     version: String = updates.version.clone(),
+    is_end_known: bool = updates.is_end_known,
     updates: Vec<UpdateOutput> = all(rows, |(number, one)| UpdateOutput::of(one, *number, updates.now)),
 }
 

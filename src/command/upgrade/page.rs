@@ -22,6 +22,8 @@ pub(crate) struct StoryContext {
     pub(super) number: usize,
     /// How many there are of its kind.
     pub(super) of: usize,
+    /// Whether the last version of `ClusterVersion` is known.
+    pub(super) is_known: bool,
     /// The state of the cluster at that moment, if it is printed too.
     pub(super) status: Option<UpdateStatus>,
 }
@@ -188,10 +190,15 @@ fn summary(
 fn outcome(story: &UpgradeStory) -> (Style, &'static str) {
     match story.update.end.map(|end| end.how) {
         Some(HowUpdateEnded::Completed) if story.over.is_some() => (Style::Good, "completed"),
+        Some(HowUpdateEnded::Completed) if !story.is_end_known => (
+            Style::Wary,
+            "control plane completed, end of the nodes not observed",
+        ),
         Some(HowUpdateEnded::Completed) => (Style::Wary, "control plane completed, nodes pending"),
         Some(HowUpdateEnded::Superseded) => (Style::Wary, "superseded by another before its end"),
         Some(HowUpdateEnded::Withdrawn) => (Style::Wary, "withdrawn before it was accepted"),
         Some(HowUpdateEnded::OtherCluster) => (Style::Wary, "replaced by another cluster"),
+        None if !story.is_end_known => (Style::Wary, "end not observed"),
         None if story.update.accepted.is_none() && !story.update.is_older => {
             (Style::Wary, "requested, not accepted")
         }
@@ -322,6 +329,7 @@ fn print_requests(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
                     format!(" {}", page.timeline.written(end.mark.at)),
                 );
             }
+            None if !story.is_end_known => line.push(Style::Wary, " · acceptance not observed"),
             None => line.push(Style::Wary, " · not accepted"),
         }
         let hang = page.time_width() + 4;

@@ -109,8 +109,13 @@ impl ClusterHistory<'_> {
         let mut objects = BTreeMap::new();
         for resource in self.resources_named(group, plural) {
             for one in self.timeline.as_of(resource, cut, &filter).objects {
-                let seen: ParsedVersion<T> = self.read_seq(one.seq)?;
-                objects.insert(one.name, seen.body);
+                let seen: Result<ParsedVersion<T>, QueryError> = self.read_seq(one.seq);
+                match seen {
+                    Ok(seen) => {
+                        objects.insert(one.name, seen.body);
+                    }
+                    Err(error) => self.skip(error)?,
+                }
             }
         }
         Ok(objects)

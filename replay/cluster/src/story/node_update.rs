@@ -669,8 +669,15 @@ impl<'t> PodStays<'t> {
                 continue;
             }
             if let Entry::Vacant(unread) = self.nodes.entry(object) {
-                let pod = self.history.read_seq::<PodObject>(*last)?;
-                unread.insert(pod.body.spec.node_name);
+                match self.history.read_seq::<PodObject>(*last) {
+                    Ok(pod) => {
+                        unread.insert(pod.body.spec.node_name);
+                    }
+                    Err(error) => {
+                        self.history.skip(error)?;
+                        continue;
+                    }
+                }
             }
             // A Pod gets its node once.
             let last_node = self.nodes.get(&object);
@@ -679,7 +686,9 @@ impl<'t> PodStays<'t> {
             }
             if let Entry::Vacant(unread) = self.stays.entry(object) {
                 let name = timeline.key_of(object).map_or("", |key| key.name);
-                unread.insert(self.history.stay(name, versions)?);
+                let stay = self.history.stay(name, versions);
+                let stay = stay.or_else(|error| self.history.skip(error).map(|()| None));
+                unread.insert(stay?);
             }
             there.push(object);
         }

@@ -53,8 +53,13 @@ pub enum PartKind {
 }
 }
 
-/// Finds the stalls.
-pub(super) fn stalls(story: &UpgradeStory, end: Option<RecordMark>, now: RecordedAt) -> Vec<Stall> {
+/// Finds the stalls. `now` is `None` if it is not known whether anything moved after the last
+/// observed movement.
+pub(super) fn stalls(
+    story: &UpgradeStory,
+    end: Option<RecordMark>,
+    now: Option<RecordedAt>,
+) -> Vec<Stall> {
     let Some(accepted) = story.update.accepted.or(Some(story.update.first)) else {
         return Vec::new();
     };
@@ -88,7 +93,10 @@ pub(super) fn stalls(story: &UpgradeStory, end: Option<RecordMark>, now: Recorde
         if to.is_none() && end.is_some() {
             continue;
         }
-        let lasted = micros_between(from.at, to.map_or(now, |to| to.at));
+        let Some(until) = to.map(|to| to.at).or(now) else {
+            continue;
+        };
+        let lasted = micros_between(from.at, until);
         if lasted >= STALL_MICROS {
             let messages = story.progress.iter().rev();
             let mut messages =

@@ -27,6 +27,8 @@ const OPERATORS: (&str, &str) = ("config.openshift.io", "clusteroperators");
 const NODE_EVENTS: &str = "default";
 
 const VERSION: (&str, &str) = ("config.openshift.io", "clusterversions");
+const NODES: (&str, &str) = ("", "nodes");
+const POOLS: (&str, &str) = ("machineconfiguration.openshift.io", "machineconfigpools");
 const VERSION_NAME: &str = "version";
 
 /// The installations and upgrades of a recording, up to a moment.
@@ -42,6 +44,9 @@ pub struct Updates {
     pub completed: Option<RecordedAt>,
     /// The queried moment, or the end of the recording if that comes first.
     pub now: RecordedAt,
+    /// Whether `ClusterVersion` is known at that moment: otherwise an update without an outcome may
+    /// have ended unobserved.
+    pub is_end_known: bool,
 }
 
 /// The records with which an upgrade begins and ends.
@@ -74,6 +79,9 @@ pub struct UpgradeStory {
     pub now: RecordedAt,
     /// When everything had ended, including nodes; `None` if it had not.
     pub over: Option<RecordMark>,
+    /// Whether what it waits for is known at that moment: `ClusterVersion`, and nodes and pools
+    /// after that. Otherwise it may have ended unobserved.
+    pub is_end_known: bool,
     /// The attempts to retrieve the payload.
     pub retrievals: Retrievals,
     /// The operators in the order in which they moved; those that did not arrive last.
@@ -114,6 +122,7 @@ impl ClusterHistory<'_> {
             version: newest.map_or_else(String::new, |newest| newest.version.clone()),
             completed: newest.and_then(HistoryEntry::completed),
             now: self.story_time(cut),
+            is_end_known: self.are_known(&[VERSION], cut) && self.is_last_of(&versions, cut),
         })
     }
 
@@ -136,6 +145,7 @@ impl ClusterHistory<'_> {
             update: update.clone(),
             now: updates.now,
             over: None,
+            is_end_known: true,
             retrievals: self.retrievals_of(update, &window, cut)?,
             operators: Vec::new(),
             spells: spell::spells(
@@ -158,11 +168,21 @@ impl ClusterHistory<'_> {
         self.tell_operators(&mut story, &waits, &window, cut)?;
         self.tell_nodes(&mut story, &window, cut)?;
         story.over = over(&story, &window);
+        story.is_end_known = match update.end {
+            None => updates.is_end_known,
+            Some(_) => {
+                let are_known = !self.has_skipped() && self.are_known(&[NODES, POOLS], cut);
+                story.over.is_some() || are_known
+            }
+        };
         let end = story.over.or(window.to);
         let to = end.map_or(story.now, |end| end.at);
         story.not_seen = self.not_seen(window.from.at, to, cut);
         story.settle(window.from, end);
-        story.stalls = pace::stalls(&story, end, story.now);
+        // What moved last may have gone on unobserved.
+        let are_moves_known =
+            !self.has_skipped() && self.are_known(&[VERSION, OPERATORS, NODES], cut);
+        story.stalls = pace::stalls(&story, end, are_moves_known.then_some(story.now));
         story.slowest = pace::slowest(&story, story.now);
         Ok(story)
     }
@@ -194,6 +214,13 @@ impl ClusterHistory<'_> {
             Ok(())
         })?;
         Ok(all)
+    }
+
+    /// Returns whether the last version of `ClusterVersion` is among those that were read.
+    fn is_last_of(self, read: &[ParsedVersion<VersionObject>], cut: Cut) -> bool {
+        let tracks = self.tracks(VERSION, cut, |key| key.name == VERSION_NAME);
+        let last = tracks.values().filter_map(|seqs| seqs.last()).max();
+        last.copied() == read.last().map(|seen| seen.mark.seq)
     }
 
     /// Returns the attempts of one of the updates.
@@ -229,7 +256,14 @@ impl ClusterHistory<'_> {
             about: None,
             severities: severity.map(str::to_owned).into_iter().collect(),
         };
-        self.timeline.event_log(question).collect()
+        let mut all = Vec::new();
+        for logged in self.timeline.event_log(question) {
+            match logged {
+                Ok(logged) => all.push(logged),
+                Err(error) => self.skip(error)?,
+            }
+        }
+        Ok(all)
     }
 
     /// Follows some operators through the installations and upgrades up to a moment: the moves of each, by its
@@ -301,9 +335,8 @@ impl ClusterHistory<'_> {
         window: &UpdateWindow,
         cut: Cut,
     ) -> Result<(), QueryError> {
-        let group = "machineconfiguration.openshift.io";
         let mut pools: BTreeMap<String, PoolObject> = BTreeMap::new();
-        let tracks = self.tracks((group, "machineconfigpools"), cut, |_| true);
+        let tracks = self.tracks(POOLS, cut, |_| true);
         self.read_tracks::<PoolObject>(&tracks, |(_, name), seen| {
             let seen = seen?;
             let updates = node_update::pool_updates(name, &seen).into_iter();
@@ -316,7 +349,7 @@ impl ClusterHistory<'_> {
         })?;
         story.pools.sort_by_key(|update| update.began);
         let first_looks = FirstLooks::of(self.timeline);
-        let tracks = self.tracks(("", "nodes"), cut, |_| true);
+        let tracks = self.tracks(NODES, cut, |_| true);
         self.read_tracks::<NodeObject>(&tracks, |(_, name), seen| {
             let seen = seen?;
             let tracks =
@@ -360,7 +393,13 @@ impl ClusterHistory<'_> {
             let Some(&last) = seqs.last() else {
                 continue;
             };
-            let config = self.read_seq::<MachineConfig>(last)?;
+            let config = match self.read_seq::<MachineConfig>(last) {
+                Ok(config) => config,
+                Err(error) => {
+                    self.skip(error)?;
+                    continue;
+                }
+            };
             for node in nodes.iter_mut().filter(|node| node.to_config == *name) {
                 config.body.release().clone_into(&mut node.to_version);
             }

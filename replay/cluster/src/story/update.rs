@@ -263,7 +263,16 @@ impl<'a> UpdateSearch<'a> {
         };
         if !is_same_top(before, now) {
             if let Some(mut update) = self.running.take() {
-                end(&mut update, mark, HowUpdateEnded::Superseded, None);
+                // After a gap its completion may arrive with the next update.
+                let own = before.status.history.first();
+                let mut later = rest.iter().filter(|entry| entry.is_completed());
+                match own.and_then(|own| later.find(|entry| entry.is_same(own))) {
+                    Some(done) => {
+                        let completed = done.completed();
+                        end(&mut update, mark, HowUpdateEnded::Completed, completed);
+                    }
+                    None => end(&mut update, mark, HowUpdateEnded::Superseded, None),
+                }
                 self.done.push(update);
             }
             let mut update = self
