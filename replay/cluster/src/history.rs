@@ -105,6 +105,13 @@ impl ClusterHistory<'_> {
         ids.all(|id| self.timeline.certainty(id, cut).is_known())
     }
 
+    /// Returns whether two recorded objects are one: a resource that was recorded in two API versions
+    /// has each of its objects twice, with one uid.
+    pub(crate) fn is_same_life(self, one: ObjectId, other: ObjectId) -> bool {
+        let keys = self.timeline.key_of(one).zip(self.timeline.key_of(other));
+        one == other || keys.is_some_and(|(one, other)| one.uid == other.uid)
+    }
+
     /// Returns the records of the matching objects of a resource, up to a moment.
     pub(crate) fn tracks(
         self,

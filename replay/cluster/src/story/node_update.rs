@@ -105,6 +105,7 @@ pub(super) fn tale(
     name: &str,
     versions: &[ParsedVersion<NodeObject>],
     tracks: &[StateTrack],
+    is_same: impl Fn(ObjectId, ObjectId) -> bool,
     is_first_look: impl Fn(&ParsedVersion<NodeObject>) -> bool,
 ) -> NodeHistory {
     let mut tale = NodeHistory::default();
@@ -112,7 +113,7 @@ pub(super) fn tale(
     let mut life: Option<ObjectId> = None;
     for (place, seen) in versions.iter().enumerate() {
         let node = &seen.body;
-        let is_new = life != Some(seen.object);
+        let is_new = life.is_none_or(|life| !is_same(life, seen.object));
         // A Node may be replaced under its name without a recorded deletion.
         if seen.is_gone || is_new {
             let gone = open.take().map(|open| open.end(Some(seen.mark)));
@@ -328,13 +329,17 @@ struct OpenPoolUpdate {
 }
 
 /// Reads the updates of a pool.
-pub(super) fn pool_updates(name: &str, versions: &[ParsedVersion<PoolObject>]) -> Vec<PoolUpdate> {
+pub(super) fn pool_updates(
+    name: &str,
+    versions: &[ParsedVersion<PoolObject>],
+    is_same: impl Fn(ObjectId, ObjectId) -> bool,
+) -> Vec<PoolUpdate> {
     let mut all = Vec::new();
     let mut open: Option<OpenPoolUpdate> = None;
     let mut life: Option<ObjectId> = None;
     for seen in versions {
         // A pool may be replaced under its name without a recorded deletion.
-        if seen.is_gone || life != Some(seen.object) {
+        if seen.is_gone || life.is_some_and(|life| !is_same(life, seen.object)) {
             all.extend(open.take().map(|open| open.end(Some(seen.mark))));
         }
         if seen.is_gone {

@@ -339,7 +339,8 @@ impl ClusterHistory<'_> {
         let tracks = self.tracks(POOLS, cut, |_| true);
         self.read_tracks::<PoolObject>(&tracks, |(_, name), seen| {
             let seen = seen?;
-            let updates = node_update::pool_updates(name, &seen).into_iter();
+            let is_same = |one, other| self.is_same_life(one, other);
+            let updates = node_update::pool_updates(name, &seen, is_same).into_iter();
             let within = updates.filter(|update| window.holds(update.began));
             story.pools.extend(within);
             if let Some(last) = seen.into_iter().next_back().filter(|seen| !seen.is_gone) {
@@ -354,7 +355,8 @@ impl ClusterHistory<'_> {
             let seen = seen?;
             let tracks =
                 self.condition_tracks(StateKind::Node, name, &seen, NodeObject::conditions);
-            let tale = node_update::tale(name, &seen, &tracks, |first| {
+            let is_same = |one, other| self.is_same_life(one, other);
+            let tale = node_update::tale(name, &seen, &tracks, is_same, |first| {
                 let key = self.timeline.key_of(first.object);
                 key.is_some_and(|key| {
                     let (at, created) = (first.mark.at, first.body.created());
