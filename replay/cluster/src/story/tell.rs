@@ -168,12 +168,11 @@ impl ClusterHistory<'_> {
         self.tell_operators(&mut story, &waits, &window, cut)?;
         self.tell_nodes(&mut story, &window, cut)?;
         story.over = over(&story, &window);
-        story.is_end_known = match update.end {
-            None => updates.is_end_known,
-            Some(_) => {
-                let are_known = !self.has_skipped() && self.are_known(&[NODES, POOLS], cut);
-                story.over.is_some() || are_known
-            }
+        story.is_end_known = if update.end.is_none() {
+            updates.is_end_known
+        } else {
+            let are_known = !self.has_skipped() && self.are_known(&[NODES, POOLS], cut);
+            story.over.is_some() || are_known
         };
         let end = story.over.or(window.to);
         let to = end.map_or(story.now, |end| end.at);
