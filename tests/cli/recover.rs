@@ -267,7 +267,7 @@ fn intervals_end_where_damage_hides_their_objects() {
     let copies = Copies::new();
     let path = copies.cut();
     let out = kubereel(&["intervals", &path, "-o", "json"]).code(3).out;
-    let lines = out.lines().map(|line| serde_json::from_str(line));
+    let lines = out.lines().map(serde_json::from_str);
     let all: Vec<Value> = lines.collect::<Result<_, _>>().expect("JSON lines");
     let of = |source: &str| -> Vec<&Value> {
         all.iter().filter(|one| one["source"] == source).collect()
