@@ -306,3 +306,38 @@ fn intervals_end_where_damage_hides_their_objects() {
         .out;
     assert!(out.contains(", end not observed"), "{out}");
 }
+
+#[test]
+fn intervals_end_where_the_next_versions_of_their_objects_are_unreadable() {
+    let copies = Copies::new();
+    let mut bytes = copies.bytes.clone();
+    bytes[49 * 4096..59 * 4096].fill(0);
+    let path = copies.write("middle.reel", &bytes);
+    let phases = kubereel(&["intervals", &path, "--source", "ClusterPhase"])
+        .code(3)
+        .out;
+    assert!(
+        phases.contains("installation of 4.21.7, end not observed"),
+        "{phases}"
+    );
+    let pod = "pod=^config-operator-fd6f88766-gpc2g$";
+    let words = [
+        "intervals",
+        &path,
+        "--locator",
+        pod,
+        "--source",
+        "PodState",
+        "--reason",
+        "Ready",
+        "-o",
+        "json",
+    ];
+    let out = kubereel(&words).code(3).out;
+    let ready: Value = serde_json::from_str(out.lines().next().expect("a state")).expect("JSON");
+    assert_eq!(
+        ready["message"]["annotations"]["end"], "not observed",
+        "{ready}"
+    );
+    assert!(ready["lasts_secs"].as_f64() < Some(20.0), "{ready}");
+}

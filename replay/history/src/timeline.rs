@@ -497,9 +497,12 @@ impl Timeline {
         let mut versions: Vec<Seq> = versions.copied().collect();
         versions.sort_unstable();
         let mut unreadable = None;
-        while let Some(damaged) = versions.last().and_then(|last| self.lost_body(*last)) {
-            unreadable = Some(damaged.from);
-            versions.pop();
+        // Damage hides also later versions that are stored as differences from a lost one.
+        while self.reel().has_losses()
+            && let Some(last) = versions.pop_if(|last| self.meta(*last).is_err())
+        {
+            let damaged = self.lost_body(last);
+            unreadable = Some(damaged.map_or(self.wall_of(last), |damaged| damaged.from));
         }
         let since = unknown.into_iter().chain(unreadable).min()?;
         // Of damage that may be anywhere, not more is known than that the last version came before what is missing.
