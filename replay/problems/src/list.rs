@@ -125,6 +125,7 @@ impl ProblemWatcher {
         let unobserved = timeline.resources().iter();
         let unobserved = unobserved.filter(|info| !timeline.is_fully_observed(info.id));
         let checked = CheckedReel {
+            has_lost_records: timeline.has_lost_records(),
             events: fed.events,
             resources: timeline.resources().iter().count(),
             unreadable: fed.unread_events,

@@ -178,6 +178,8 @@ pub struct CheckedReel {
     pub unobserved: Vec<String>,
     /// Resources that problems are usually seen in, and the reel does not have.
     pub absent: Vec<&'static str>,
+    /// Whether records are lost, so that what the reel does not have may have been recorded.
+    pub has_lost_records: bool,
     /// Signs that were too many to be kept.
     pub dropped: u64,
 }

@@ -208,7 +208,9 @@ fn portrait(timeline: &Timeline, end: Cut) -> ClusterPortrait {
             portrait.kubernetes.push(version.clone());
         }
     }
-    for resource in resources(timeline, "", "nodes") {
+    let nodes = resources(timeline, "", "nodes");
+    portrait.has_unreadable_nodes = nodes.is_empty() && timeline.has_lost_records();
+    for resource in nodes {
         portrait.are_nodes_recorded = true;
         let state = timeline.as_of(resource, end, &ObjectFilter::default());
         portrait.node_count += state.objects.len();

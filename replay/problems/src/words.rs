@@ -70,7 +70,12 @@ impl ProblemList {
     /// Returns what was found and what was looked at, in one line.
     pub fn summary(&self) -> String {
         if self.checked.is_empty() {
-            return "whether there was a problem is not known: no resource was recorded".to_owned();
+            let why = if self.checked.has_lost_records {
+                "no resource can be read"
+            } else {
+                "no resource was recorded"
+            };
+            return format!("whether there was a problem is not known: {why}");
         }
         format!("{} · checked {}", self.found(), self.checked.amount())
     }
@@ -118,7 +123,12 @@ impl CheckedReel {
     pub fn limits(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.absent.is_empty() {
-            lines.push(format!("not in the reel: {}", self.absent.join(", ")));
+            let what = if self.has_lost_records {
+                "not in the readable part"
+            } else {
+                "not in the reel"
+            };
+            lines.push(format!("{what}: {}", self.absent.join(", ")));
         }
         if self.unreadable > 0 {
             lines.push(format!(
@@ -175,8 +185,8 @@ impl ClusterPortrait {
             ""
         };
         let nodes = match self.node_count {
-            _ if !self.are_nodes_recorded => "Nodes not recorded".to_owned(),
             0 if self.has_unreadable_nodes => "number of Nodes not known".to_owned(),
+            _ if !self.are_nodes_recorded => "Nodes not recorded".to_owned(),
             some => format!("{least}{}", count(some, "Node")),
         };
         parts.push(match roles.as_slice() {
