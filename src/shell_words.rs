@@ -45,18 +45,16 @@ pub(crate) fn shell_word(word: &OsStr) -> String {
 
 /// Writes a word with characters that a terminal would obey in the form of bash and zsh that names them.
 fn escaped_word(word: &str) -> String {
-    let mut shown = String::from("$'");
-    for letter in word.chars() {
+    let letters = word.chars().map(|letter| {
         let is_obeyed = matches!(harmless(letter.encode_utf8(&mut [0; 4])), Cow::Owned(_));
         match u32::from(letter) {
-            code if is_obeyed && letter.is_ascii() => shown.push_str(&format!("\\x{code:02x}")),
-            code if is_obeyed => shown.push_str(&format!("\\u{code:04x}")),
-            _ if matches!(letter, '\'' | '\\') => shown.extend(['\\', letter]),
-            _ => shown.push(letter),
+            code if is_obeyed && letter.is_ascii() => format!("\\x{code:02x}"),
+            code if is_obeyed => format!("\\u{code:04x}"),
+            _ if matches!(letter, '\'' | '\\') => format!("\\{letter}"),
+            _ => letter.to_string(),
         }
-    }
-    shown.push('\'');
-    shown
+    });
+    format!("$'{}'", letters.collect::<String>())
 }
 
 #[cfg(test)]

@@ -251,6 +251,27 @@ impl Loaded {
         self.take(block, row.start, blobs, &index, source)
     }
 
+    /// Marks the records in front of a block that are missing, and names the damage; `next` is the time of its first
+    /// record.
+    fn close_hole(&mut self, end: u64, next: Option<Stamp>) {
+        let first = self.heads.len();
+        let loss = if first < end {
+            Loss::Records {
+                first: Seq(first),
+                last: Some(Seq(end.saturating_sub(1))),
+            }
+        } else {
+            Loss::Nothing
+        };
+        // Rows are missing without a damaged place that explains it, such as lost rows at the end
+        // of the directory.
+        if loss != Loss::Nothing && self.open_damage.is_empty() {
+            self.hurt("the directory".to_owned(), "rows are missing".to_owned());
+        }
+        self.settle(loss);
+        self.heads.lose_until(end, next);
+    }
+
     /// Adds the index of one block.
     fn take(
         &mut self,
@@ -265,9 +286,7 @@ impl Loaded {
         if start.record < self.heads.len() || u64::from(start.object) < known {
             return Err("it begins before the block in front of it ends".to_owned());
         }
-        // Damage before it leaves a hole; a hostile row must not make the hole large. The prefix of a group has no
-        // record whose time would bound that of the lost ones: the block behind it closes the hole.
-        let is_prefix = index.kinds.is_empty();
+        // Damage before it leaves a hole; a hostile row must not make the hole large.
         let hole = start.record - self.heads.len();
         let places = len64(self.damage.len()).saturating_add(len64(self.open_damage.len()));
         let most = places.saturating_mul(64 * 1024).saturating_add(self.hole);
@@ -291,22 +310,10 @@ impl Loaded {
         {
             return Err(format!("{} bodies for {events} events", bodies.len()));
         }
-        let loss = match hole {
-            0 => Loss::Nothing,
-            _ => Loss::Records {
-                first: Seq(self.heads.len()),
-                last: Some(Seq(start.record.saturating_sub(1))),
-            },
-        };
-        // Rows are missing without a damaged place that explains it, such as lost rows at the end
-        // of the directory.
-        if hole > 0 && !is_prefix && self.open_damage.is_empty() {
-            self.hurt("the directory".to_owned(), "rows are missing".to_owned());
-        }
-        if !is_prefix {
-            self.settle(loss);
-            self.heads
-                .lose_until(start.record, index.stamps.first().copied());
+        // The prefix of a group has no record whose time would bound that of the lost ones: the block behind it
+        // closes the hole.
+        if !index.kinds.is_empty() {
+            self.close_hole(start.record, index.stamps.first().copied());
         }
         let unnamed = ObjectKeyRef {
             resource: LOST_RESOURCE,

@@ -9,6 +9,7 @@ use kubereel_cluster::{
 use kubereel_format::{EndCause, EventType, Evidence, ResourceId};
 use kubereel_history::{Moment, Timeline};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use tempfile::TempDir;
 
 const OPERATORS: &str = "openshift-cluster-version";
@@ -561,13 +562,12 @@ fn an_upgrade_that_ran_before_the_recording_is_told_as_such() {
 
 /// A node with its configurations, and whether it is ready; `other` adds to its annotations.
 fn node(current: &str, wanted: &str, is_ready: bool, other: &[(&str, &str)]) -> Value {
-    let mut annotations = json!({
-        "machineconfiguration.openshift.io/currentConfig": current,
-        "machineconfiguration.openshift.io/desiredConfig": wanted,
-    });
-    for (name, value) in other {
-        annotations[format!("machineconfiguration.openshift.io/{name}")] = json!(value);
-    }
+    let configs = [("currentConfig", current), ("desiredConfig", wanted)];
+    let annotations: BTreeMap<String, &str> = configs
+        .iter()
+        .chain(other)
+        .map(|(name, value)| (format!("machineconfiguration.openshift.io/{name}"), *value))
+        .collect();
     let is_draining = other.iter().any(|(name, _)| *name == "desiredDrain");
     json!({
         "apiVersion": "v1", "kind": "Node",
