@@ -334,10 +334,11 @@ impl Supervisor {
         let is_known = definitions.is_none_or(|one| self.is_known(one));
         if self.definitions_complete || is_known || self.has_waited() {
             self.definitions_complete = true;
-            self.shared.health.set_waiting(0);
             for one in &plan.follow {
                 self.start(one);
             }
+            // Only now: until they are started, those that waited would count as neither.
+            self.shared.health.set_waiting(0);
             return;
         }
         // Definitions come first: they determine the version in which custom resources are stored.
@@ -510,6 +511,9 @@ impl Supervisor {
             is_custom: self.custom.contains_key(&name) || has_foreign_group(&name),
         };
         let (changes, seen) = watch::channel(0);
+        // The watcher reports once it runs; the recorder is not ready before that.
+        let health = &self.shared.health;
+        health.set_resource(id.0, Some(ResourceCoverage::Behind));
         let drive = ResourceWatcher::new(&self.shared, start, receiver, seen);
         let task = self.drives.spawn(drive.run());
         self.names.insert(task.id(), name.clone());
