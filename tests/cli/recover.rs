@@ -88,9 +88,9 @@ fn where_no_record_can_be_read_no_time_is_told() {
         ("story", "not known: no resource can be read"),
         ("api-resources", "resources may be missing"),
     ] {
-        let told = told(&path, command, 3);
-        assert!(told.contains(words), "{command}: {told}");
-        assert!(!told.contains("was recorded"), "{command}: {told}");
+        let all = outputs(&path, command, 3);
+        assert!(all.contains(words), "{command}: {all}");
+        assert!(!all.contains("was recorded"), "{command}: {all}");
     }
 }
 
@@ -193,7 +193,7 @@ fn recover_writes_a_whole_reel_that_says_what_is_lost() {
 }
 
 /// Runs a command on a reel, its words separated by spaces, and returns both outputs.
-fn told(path: &str, words: &str, code: i32) -> String {
+fn outputs(path: &str, words: &str, code: i32) -> String {
     let mut words: Vec<&str> = words.split(' ').collect();
     words.insert(1, path);
     let ran = kubereel(&words).code(code);
@@ -210,15 +210,15 @@ fn behind_a_lost_end_nothing_is_known_and_nothing_lasts_to_the_end() {
     for path in [&cut, &new] {
         // The recording went on until 23:22:14.
         for at in ["end", "23:21:50"] {
-            let _list = told(path, &format!("get deploy -n shop --at {at}"), 3);
+            let _list = outputs(path, &format!("get deploy -n shop --at {at}"), 3);
         }
-        let history = told(path, &format!("history {BUDGET}"), 3);
+        let history = outputs(path, &format!("history {BUDGET}"), 3);
         assert!(history.contains("── not observed 23:21:4"), "{history}");
         assert!(!history.contains("to the end"), "{history}");
     }
-    let page = told(&cut, &format!("describe {BUDGET} --at 23:21:30"), 0);
+    let page = outputs(&cut, &format!("describe {BUDGET} --at 23:21:30"), 0);
     assert!(page.contains(" of at least "), "{page}");
-    let waited = told(&cut, "wait co/network --for=create --to 23:21:50", 0);
+    let waited = outputs(&cut, "wait co/network --for=create --to 23:21:50", 0);
     assert!(waited.contains("met for at least "), "{waited}");
     assert!(waited.contains("exact: no gaps before it"), "{waited}");
     // Of a Pod that came later, each command knows that it was not there yet.
@@ -241,7 +241,7 @@ fn behind_a_lost_end_nothing_is_known_and_nothing_lasts_to_the_end() {
         ("history --to 23:21:25", 1),
         ("history --to end", 3),
     ] {
-        let _answer = told(&cut, &format!("{command} {pod}"), code);
+        let _answer = outputs(&cut, &format!("{command} {pod}"), code);
     }
 }
 
@@ -254,7 +254,7 @@ fn a_page_says_which_of_its_lists_cannot_be_read() {
     let path = copies.write("bodies.reel", &bytes);
     let whole = kubereel(&["describe", DEMO, "node/worker-1", "--at", "23:21:24.3"]).ok();
     assert!(!whole.contains("(at least "), "{whole}");
-    let page = told(&path, "describe node/worker-1 --at 23:21:24.3", 3);
+    let page = outputs(&path, "describe node/worker-1 --at 23:21:24.3", 3);
     assert!(page.contains("(at least "), "{page}");
     assert!(
         page.contains("note: pods on this page: the reel is damaged at "),

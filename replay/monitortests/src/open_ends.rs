@@ -15,7 +15,7 @@ const EVENTS: [&str; 2] = ["events", "events.events.k8s.io"];
 type Shown = (&'static str, Option<(String, String)>);
 
 /// Ends each open interval where it becomes unknown whether it lasts: a state is not a state of
-/// times that nobody saw.
+/// times that were not observed.
 pub(crate) fn end_unobserved(all: &mut [Interval], timeline: &Timeline) {
     let mut known: HashMap<Shown, Option<RecordedAt>> = HashMap::new();
     for one in all.iter_mut().filter(|one| one.to.is_none()) {

@@ -106,7 +106,7 @@ impl Interval {
         }
     }
 
-    /// Returns whether nobody saw it end: it is open, or it was not observed any more.
+    /// Returns whether its end was not observed: it is open, or its object is no longer known.
     pub(crate) fn is_without_end(&self) -> bool {
         let (name, value) = UNOBSERVED_END;
         self.to.is_none() || self.message.annotation(name) == Some(value)

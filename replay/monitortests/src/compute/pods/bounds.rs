@@ -53,12 +53,12 @@ impl PodBounds<'_> {
     /// Returns when a container began to be there.
     pub(super) fn container_start(&self, life: &[&Interval]) -> RecordedAt {
         // A container that was first seen to run was there before it ever waited.
-        let told = if self.run.mode.is_exact() {
+        let considered = if self.run.mode.is_exact() {
             life.get(..1).unwrap_or_default()
         } else {
             life
         };
-        first(told, "ContainerWait").unwrap_or_else(|| self.start())
+        first(considered, "ContainerWait").unwrap_or_else(|| self.start())
     }
 
     /// Returns when a container ended for good; `None` if it did not.
@@ -79,7 +79,7 @@ impl PodBounds<'_> {
             let ended = ended.map(|(_, at)| *at);
             return ended.or(exit).or_else(|| self.end());
         }
-        // One that nobody saw to wait or run had ended when it was first seen.
+        // One that was not observed to wait or run had ended when it was first observed.
         let ended = ended.filter(|_| life.is_empty());
         let ended = ended.and_then(|_| ready.first().map(|now| now.from));
         exit.or(ended).or_else(|| self.end())
