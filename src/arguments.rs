@@ -4,6 +4,7 @@
 use crate::command_error::CommandError;
 use crate::progress::ProgressReporter;
 use crate::words::count;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use kubereel_cluster::ClusterHistory;
@@ -342,6 +343,16 @@ pub(crate) fn refuse_backward(
 pub(crate) fn backward(from: &str, to: &str) -> CommandError {
     CommandError::usage(format!("--to {to} is before --from {from}"))
         .hint("give the earlier moment to --from")
+}
+
+/// Parses the name of a file that cannot be stdout, because the command reads in it, too, or replaces it as a whole.
+pub(crate) fn output_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| {
+        if path.as_os_str() == "-" {
+            return Err("cannot write to stdout; name a file (./- is a file of that name)");
+        }
+        Ok(path)
+    })
 }
 
 /// The output format of a command that prints text by default.

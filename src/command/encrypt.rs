@@ -1,6 +1,6 @@
 //! `kubereel encrypt` and `kubereel decrypt`: recordings for some, in the format of age.
 
-use crate::arguments::JsonOutput;
+use crate::arguments::{JsonOutput, output_file};
 use crate::command_error::{CommandError, Exit};
 use crate::files::encrypted::{self, KEY_BYTES};
 use crate::outputs::outputs;
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(value_name = "SRC")]
     source: PathBuf,
     /// The file to write; default: SRC.age
-    #[arg(value_name = "DST")]
+    #[arg(value_name = "DST", value_parser = output_file())]
     destination: Option<PathBuf>,
     /// Encrypt for a recipient, as age-keygen prints it: age1...; may be repeated
     #[arg(short, long = "recipient", value_name = "RECIPIENT")]
@@ -70,7 +70,7 @@ pub(crate) struct DecryptArgs {
     #[arg(value_name = "SRC")]
     source: PathBuf,
     /// The file to write; default: SRC without .age
-    #[arg(value_name = "DST")]
+    #[arg(value_name = "DST", value_parser = output_file())]
     destination: Option<PathBuf>,
     /// The file of age identities; default: that of --age-identity
     #[arg(short, long, value_name = "FILE")]

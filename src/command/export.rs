@@ -7,7 +7,7 @@ use crate::screen::Console;
 use crate::words::count;
 use kubereel_format::{Loss, Seq};
 use kubereel_history::{ExportError, Exported, ReelSummary, ResourceSummary, Timeline, harmless};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 /// Write every event of a reel, in the order of arrival
@@ -47,14 +47,21 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let is_err_terminal = screen.is_err_terminal();
     let file = args.file.as_ref().filter(|file| file.as_os_str() != "-");
     let exported = match file {
-        None => write(&timeline, screen.out(), is_err_terminal)?,
+        None => write(
+            &timeline,
+            screen.out(),
+            is_err_terminal,
+            CommandError::output,
+        )?,
         Some(path) => {
-            let failed = |error: std::io::Error| files::cannot_write(&error, path);
+            let failed = |error: &io::Error| {
+                files::cannot_write(error, path).hint("what it has is a part of the events")
+            };
             files::refuse_input(&args.reel, path)?;
             let file = files::create_of((&local, &args.reel), path, args.force)?;
             let mut out = BufWriter::new(file);
-            let exported = write(&timeline, &mut out, is_err_terminal)?;
-            out.flush().map_err(failed)?;
+            let exported = write(&timeline, &mut out, is_err_terminal, failed)?;
+            out.flush().map_err(|error| failed(&error))?;
             exported
         }
     };
@@ -65,12 +72,13 @@ fn write(
     timeline: &Timeline,
     out: &mut impl Write,
     is_err_terminal: bool,
+    cannot_write: impl Fn(&io::Error) -> CommandError,
 ) -> Result<Exported, CommandError> {
     let total = timeline.reel().end().0;
     let mut progress = ProgressReporter::begin("exporting", total, is_err_terminal);
     Exported::write_jsonl(timeline, out, |Seq(done)| progress.reached(done)).map_err(|error| {
         match error {
-            ExportError::Write(error) => CommandError::output(&error),
+            ExportError::Write(error) => cannot_write(&error),
             error => CommandError::reel(error),
         }
     })

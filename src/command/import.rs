@@ -58,7 +58,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Output reel
-    #[arg(short, long, value_name = "REEL")]
+    #[arg(short, long, value_name = "REEL", value_parser = arguments::output_file())]
     output: PathBuf,
     /// Add to the output reel, which exists, behind its end
     #[arg(long, conflicts_with = "force")]

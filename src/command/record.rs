@@ -2,6 +2,7 @@
 
 use super::live_line;
 use super::recording::{self, RecordingArgs, SealWhen, parse_duration};
+use crate::arguments::output_file;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use kubereel_format::OpenError;
@@ -33,7 +34,7 @@ Examples:
                                                     /reels/cluster-20261122T060000Z.reel and so on")]
 pub(crate) struct Args {
     /// Output reel; resumed if it exists
-    #[arg(short, long, value_name = "REEL")]
+    #[arg(short, long, value_name = "REEL", value_parser = output_file())]
     output: PathBuf,
     /// Begin a new reel at this interval, for example 24h; each is complete by itself, see docs/rotation.md
     ///

@@ -1,6 +1,6 @@
 //! `kubereel recover`: what can be read of a damaged reel as a new whole one, which says what is lost.
 
-use crate::arguments::JsonOutput;
+use crate::arguments::{JsonOutput, output_file};
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::outputs::outputs;
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     #[arg(value_name = "SRC")]
     source: PathBuf,
     /// The file to write; it must not exist
-    #[arg(value_name = "DST")]
+    #[arg(value_name = "DST", value_parser = output_file())]
     destination: PathBuf,
     #[command(flatten)]
     output: JsonOutput,

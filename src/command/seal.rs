@@ -1,6 +1,6 @@
 //! `kubereel seal`: a finished reel in its tightest form, which holds the same recording.
 
-use crate::arguments::JsonOutput;
+use crate::arguments::{JsonOutput, output_file};
 use crate::command::info;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     /// The file to write, which must not exist; default: REEL itself
-    #[arg(value_name = "DST")]
+    #[arg(value_name = "DST", value_parser = output_file())]
     destination: Option<PathBuf>,
     /// Make a recording of more than 32,768 records as small as possible, by a third or more; the first question
     /// to each part of the file then takes seconds

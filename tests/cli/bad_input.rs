@@ -52,6 +52,20 @@ fn a_missing_input_ends_as_a_missing_reel_and_a_missing_file_of_an_option_as_wro
     }
 }
 
+#[test]
+fn a_reel_is_not_written_to_stdout() {
+    for args in [
+        &["recover", DEMO, "-"][..],
+        &["seal", DEMO, "-"],
+        &["encrypt", DEMO, "-", "-r", RECIPIENT],
+        &["decrypt", DEMO, "-", "-i", DEMO],
+        &["import", DEMO, "-o", "-"],
+        &["record", "-o", "-"],
+    ] {
+        kubereel(args).code(2).says(": cannot write to stdout; ");
+    }
+}
+
 /// A recipient, as age-keygen prints it.
 const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 

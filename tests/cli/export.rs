@@ -28,6 +28,16 @@ fn objects_come_out_byte_for_byte() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn an_output_that_is_full_is_named() {
+    let reel = pods_with_gap();
+    kubereel(&["export", reel.path(), "/dev/full"])
+        .code(5)
+        .says("error: /dev/full: cannot write: no space left on device\n")
+        .says("hint: what it has is a part of the events\n");
+}
+
+#[test]
 fn a_file_gets_the_same_lines() {
     let reel = pods_with_gap();
     let out = kubereel(&["export", reel.path(), "-o", "jsonl"])

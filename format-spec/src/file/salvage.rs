@@ -224,7 +224,19 @@ impl Salvage {
             && self.repaired_bytes == 0
             && self.foreign_bytes == 0
             && self.writers == 1
+            && !self.has_repeated_rows()
             && states.any(|row| row.is_whole && is_last(row))
+    }
+
+    /// Returns whether there are more copies of a row than a sealed file has: it, or a part of it, is there twice.
+    fn has_repeated_rows(&self) -> bool {
+        self.rows.iter().any(|((kind, _), copies)| {
+            let written = match kind {
+                RowKind::State | RowKind::Directory | RowKind::Stripe => 2,
+                _ => 1,
+            };
+            copies.len() > written
+        })
     }
 
     /// Describes the damage of a file.
@@ -236,6 +248,7 @@ impl Salvage {
                 let bytes = self.repaired_bytes;
                 return format!("{bytes} of {len} bytes were damaged, and put together again");
             }
+            (0, 0) if self.has_repeated_rows() => "its rows are there more than once".to_owned(),
             (0, 0) => "its end is cut off".to_owned(),
             (0, foreign) => format!("{foreign} bytes of another reel's rows are in it"),
             (changed, 0) => format!("{changed} of {len} bytes are not what was written"),
