@@ -216,11 +216,12 @@ impl ProbeQuestion {
         let mut refused = 0;
         loop {
             let path = PATHS.get(self.place).copied().unwrap_or(PATHS[0]);
-            let (found, is_refused) = probe(server, path).await;
-            if !is_refused {
+            let (found, refusal) = probe(server, path).await;
+            let Some(refusal) = refusal else {
                 self.is_proven |= matches!(found, ProbeResult::Answered(_));
                 return found;
-            }
+            };
+            self.is_proven |= refusal == ProbeRefusal::ByApiServer;
             self.place = (self.place + 1) % PATHS.len();
             refused += 1;
             if refused < PATHS.len() {
@@ -237,28 +238,51 @@ impl ProbeQuestion {
     }
 }
 
-/// Requests one list, and returns whether its parameters were refused.
-async fn probe(server: &ApiServer, path: &'static str) -> (ProbeResult, bool) {
+/// Who refused the path of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ProbeRefusal {
+    /// An API server, which judged the request: it answers.
+    ByApiServer,
+    /// Perhaps a proxy before it.
+    Unknown,
+}
+
+/// Requests one list, and returns who refused its path, if it was refused.
+async fn probe(server: &ApiServer, path: &'static str) -> (ProbeResult, Option<ProbeRefusal>) {
     // Without a resourceVersion the list is consistent: its revision is that of the storage, not of
     // a cache.
     let target = format!("{path}?limit=1");
     let answer = match server.get(Get::json(&target, PATIENCE_SECS)).await {
         Ok(answer) => answer,
-        Err(failure) => return (failed(&failure), false),
+        Err(failure) => return (failed(&failure), None),
     };
     let status = answer.status;
     if let Some(class) = of_status(status) {
-        let words = words(status, &answer.read_error().await);
-        return (
-            ProbeResult::Failed(class, words),
-            matches!(status, 403 | 404),
-        );
+        let body = answer.read_error().await;
+        let words = words(status, &body);
+        let refusal = matches!(status, 403 | 404).then(|| refusal(status, &body));
+        return (ProbeResult::Failed(class, words), refusal);
     }
     let found = match answer.read(MAX_ANSWER, PATIENCE_SECS).await {
         Ok(bytes) => revision(&bytes, path),
         Err(failure) => failed(&failure),
     };
-    (found, false)
+    (found, None)
+}
+
+/// Reads who refused a path. With a right to neither of the paths, a recorder still has to notice outages.
+fn refusal(status: u16, body: &[u8]) -> ProbeRefusal {
+    #[derive(Deserialize)]
+    struct ServerStatus {
+        kind: String,
+        code: u16,
+    }
+    match serde_json::from_slice::<ServerStatus>(body) {
+        Ok(said) if said.kind == "Status" && status == 403 && said.code == 403 => {
+            ProbeRefusal::ByApiServer
+        }
+        _ => ProbeRefusal::Unknown,
+    }
 }
 
 fn failed(failure: &Failure) -> ProbeResult {
@@ -484,6 +508,15 @@ mod tests {
                 matches!(found, ProbeResult::Failed(OutageClass::Other, _)),
                 "{found:?}"
             );
+        }
+    }
+
+    #[test]
+    fn an_api_server_that_forbids_a_path_answers() {
+        let status = br#"{"kind":"Status","status":"Failure","reason":"Forbidden","code":403}"#;
+        assert_eq!(refusal(403, status), ProbeRefusal::ByApiServer);
+        for (code, body) in [(403, &b"<html>"[..]), (404, status), (403, b"{}")] {
+            assert_eq!(refusal(code, body), ProbeRefusal::Unknown, "{code}");
         }
     }
 

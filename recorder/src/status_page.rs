@@ -221,7 +221,9 @@ fn show(path: &str, health: &Health) -> Result<String, (StatusCode, String)> {
                 status.resources_complete,
                 status.resources,
                 status.resources_not_covered,
-                if status.is_reachable {
+                if status.is_out {
+                    "its API does not answer"
+                } else if status.is_reachable {
                     "answers"
                 } else {
                     &status.trouble
@@ -352,7 +354,7 @@ fn gauges(status: &RecorderStatus) -> [(&'static str, &'static str, f64); 7] {
         (
             "up",
             "Whether the cluster answers.",
-            f64::from(u8::from(status.is_reachable)),
+            f64::from(u8::from(status.is_reachable && !status.is_out)),
         ),
         (
             "api_out",
@@ -410,6 +412,7 @@ const MAX_LAG_MICROS: u64 = 30_000_000;
 fn is_ready(status: &RecorderStatus) -> bool {
     is_healthy(status)
         && status.is_reachable
+        && !status.is_out
         && status.resources > 0
         && status.resources_complete == status.resources
 }

@@ -266,7 +266,9 @@ impl Health {
         self.probed_at.store(at.micros, Ordering::Relaxed);
         let words = self.words();
         self.tally.tick(at, |resource| {
-            words.resources.get(&resource.0) == Some(&ResourceCoverage::Behind)
+            // What is refused did not come back.
+            let coverage = words.resources.get(&resource.0);
+            coverage.is_some_and(|coverage| *coverage != ResourceCoverage::Complete)
         });
     }
 

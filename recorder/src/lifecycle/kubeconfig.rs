@@ -262,7 +262,11 @@ fn merge(files: &[(&PathBuf, io::Result<Vec<u8>>)]) -> Result<Kubeconfig, String
     for (file, bytes) in files {
         let bytes = bytes.as_ref().map_err(of_system)?;
         if bytes.iter().all(u8::is_ascii_whitespace) {
-            return Err(format!("the file is empty: {}", file.display()));
+            // What is said of a single file names it anyway.
+            return Err(match files {
+                [_] => "the file is empty".to_owned(),
+                _ => format!("the file is empty: {}", file.display()),
+            });
         }
         let next = parse(file, bytes)
             .inspect_err(|_| KnownCredentials::of_process().remember_unparsable(bytes))?;
