@@ -239,6 +239,13 @@ impl Salvage {
         })
     }
 
+    /// Returns the place behind the last whole row.
+    fn end_of_rows(&self) -> u64 {
+        let whole = self.rows.values().flatten().filter(|row| row.is_whole);
+        let ends = whole.map(|row| row.at.saturating_add(u64::from(row.len)));
+        ends.max().unwrap_or(0)
+    }
+
     /// Describes the damage of a file.
     pub(crate) fn breakage(&self) -> String {
         let len = self.file.file_len();
@@ -250,6 +257,9 @@ impl Salvage {
             }
             (0, 0) if self.has_repeated_rows() => "its rows are there more than once".to_owned(),
             (0, 0) => "its end is cut off".to_owned(),
+            (rest, 0) if self.end_of_rows().saturating_add(rest) == len => {
+                "its end is cut off".to_owned()
+            }
             (0, foreign) => format!("{foreign} bytes of another reel's rows are in it"),
             (changed, 0) => format!("{changed} of {len} bytes are not what was written"),
             (changed, foreign) => format!(
