@@ -117,7 +117,8 @@ fn outage_sum(timeline: &Timeline) -> OutageSum {
     let real = || each.iter().filter(|outage| !outage.before_first_answer);
     OutageSum {
         count: real().fold(0, |count, _| count + 1),
-        total_secs: real().map(|outage| outage.span_secs).sum(),
+        // The sum of nothing is negative zero.
+        total_secs: real().map(|outage| outage.span_secs).sum::<f64>().abs(),
         each,
     }
 }

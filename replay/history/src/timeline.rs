@@ -77,10 +77,11 @@ impl Timeline {
             sequences.find_map(|sequence| sequence.not_committed_at(tables.reel(), resource, seq))
         };
         let damaged = DamagedSpan::all(&tables);
-        let coverage = Coverage::of_all(&tables, &damaged, unexplained, not_before);
+        let outages = session::outages(notes, tables.sessions());
+        let coverage = Coverage::of_all(&tables, &damaged, &outages, unexplained, not_before);
         let known = TimelineContent {
             clusters: session::clusters(notes),
-            outages: session::outages(notes, tables.sessions()),
+            outages,
             coverage,
             damaged,
             sequences,

@@ -36,7 +36,8 @@ pub enum Certainty {
         /// The gap.
         gap: RecordedGap,
     },
-    /// Changes may be missing since a moment, and no list has shown the state since.
+    /// Changes may be missing since a moment, and no list has shown the state since; or they were received later,
+    /// as the API server did not answer.
     Unobserved {
         /// The begin.
         from: RecordedAt,
@@ -187,6 +188,7 @@ impl Certainty {
             }
             UnobservedReason::Gap { gap } => blind(gap.recorder),
             reason @ (UnobservedReason::NotListedAgain
+            | UnobservedReason::NoAnswer
             | UnobservedReason::LostChange { .. }
             | UnobservedReason::Unparsed { .. }
             | UnobservedReason::Damaged { .. }) => Self::Unobserved {
@@ -217,6 +219,7 @@ fn rank(span: &UnobservedSpan) -> Option<u8> {
         UnobservedReason::NotListedAgain
         | UnobservedReason::WatchEnded { .. }
         | UnobservedReason::NoWatch { .. }
+        | UnobservedReason::NoAnswer
         | UnobservedReason::Gap { .. } => Some(WATCHES),
         // Unreadable versions are missing at every later moment, too: the damage is reported
         // separately.

@@ -11,6 +11,8 @@
 //! * Where every change arrived, only objects whose changes arrived late have unknown states. A
 //!   change arrived late unless the probes of the storage show that it was committed after the
 //!   span. If no change did, the span counts as observed: it was read back.
+//! * While the API server answers no probe, an open watch may be silent because nothing changed or because
+//!   nothing is delivered: the changes that it delivers later may be of that time.
 //! * A change that the lives of objects prove to be lost concerns the object of that name only. It
 //!   does not affect queries about other objects; it affects queries about all objects.
 //! * An imported recording does not state its completeness: only the losses that it marks itself
@@ -23,6 +25,7 @@ use super::damaged::DamagedSpan;
 use super::gap::{GapOutcome, RecordedGap};
 use super::lost::LostChange;
 use crate::select::ObjectFilter;
+use crate::session::Outage;
 use crate::tables::{ReelTables, before};
 use kubereel_format::{
     Loss, NotCoveredReason, ObjectId, OddLineProblem, RecordedAt, Reel, ResourceId, Seq,
@@ -142,6 +145,8 @@ pub enum UnobservedReason {
         /// How much is known of the recorder at its begin.
         recorder: RecorderEnd,
     },
+    /// A watch was open, but the API server did not answer; the changes of that time were delivered later.
+    NoAnswer,
     /// No watch ran any more.
     WatchEnded {
         /// How much is known of the recorder at its begin.
@@ -178,7 +183,7 @@ impl UnobservedReason {
                 reason: NotCoveredReason::Gone,
                 ..
             } => UnobservedEffect::NoState,
-            Self::NoWatch { .. } => UnobservedEffect::Late,
+            Self::NoWatch { .. } | Self::NoAnswer => UnobservedEffect::Late,
             _ => UnobservedEffect::MayMiss,
         }
     }
@@ -282,6 +287,7 @@ impl fmt::Display for UnobservedReason {
             }
             Self::Gap { gap } => out.write_str(gap.recorder.no_watch()),
             Self::NoWatch { recorder } => out.write_str(recorder.no_watch()),
+            Self::NoAnswer => out.write_str("the API server did not answer"),
             Self::NotRecorded { reason, detail } if detail.is_empty() => {
                 write!(out, "not recorded: {}", reason.as_str())
             }
@@ -319,6 +325,7 @@ impl Coverage {
     pub(crate) fn of_all(
         tables: &ReelTables,
         damaged: &[DamagedSpan],
+        outages: &[Outage],
         unexplained: impl Fn(&RecordedGap) -> Option<u64>,
         not_before: impl Fn(ResourceId, Seq) -> Option<RecordedAt>,
     ) -> BTreeMap<ResourceId, Self> {
@@ -336,7 +343,12 @@ impl Coverage {
             };
             derived.add_damage(damaged);
             derived.add_coverage(coverage);
+            derived.add_outages(coverage, outages);
             derived.date_late(coverage, &not_before);
+            let is_observed = |span: &UnobservedSpan| {
+                span.reason == UnobservedReason::NoAnswer && span.is_read_back()
+            };
+            derived.all.retain(|span| !is_observed(span));
             derived.all.sort_by_key(|span| (span.from, span.to));
             let all = derived.all.into_iter();
             let all: (Vec<_>, Vec<_>) = all.partition(|span| span.is_brief);
@@ -382,7 +394,9 @@ impl Coverage {
     /// missing, however short, in no order.
     pub fn unwatched(&self) -> impl Iterator<Item = &UnobservedSpan> {
         let is_unwatched = |span: &&UnobservedSpan| {
-            span.is_late() || matches!(span.reason, UnobservedReason::WatchEnded { .. })
+            let is_open = span.reason == UnobservedReason::NoAnswer;
+            let has_ended = matches!(span.reason, UnobservedReason::WatchEnded { .. });
+            (span.is_late() && !is_open) || has_ended
         };
         let spans = self.observed_anyway().chain(&self.unobserved);
         spans.filter(is_unwatched)
@@ -521,6 +535,32 @@ impl DerivedSpans<'_> {
             if let Some(span) = self.add(SpanBegin::At(time.from), end, reason) {
                 span.is_brief = !is_long && !is_refused;
             }
+        }
+    }
+
+    /// Adds the times in which the API server answered no probe while a watch was open.
+    fn add_outages(&mut self, coverage: &Coverage, outages: &[Outage]) {
+        let Some(first) = coverage.spans().first() else {
+            return;
+        };
+        let first = first.covered.from_time;
+        for outage in outages.iter().filter(|one| !one.is_before_first_answer) {
+            let mut since = outage.from.max(first);
+            for time in &coverage.unwatched {
+                let end = time.to.unwrap_or(self.tables.end());
+                if end > since && time.from < outage.to {
+                    self.add_no_answer(since, time.from);
+                    since = end;
+                }
+            }
+            self.add_no_answer(since, outage.to);
+        }
+    }
+
+    fn add_no_answer(&mut self, from: RecordedAt, to: RecordedAt) {
+        if to.micros_since(from) >= SHORTEST_BLINDNESS_MICROS {
+            let reason = UnobservedReason::NoAnswer;
+            self.add(SpanBegin::At(from), SpanEnd::At(to), reason);
         }
     }
 

@@ -2,8 +2,8 @@
 
 use crate::script::{START_MICROS, Script, Stream, pod, thing};
 use kubereel_format::{
-    EndCause, EpochId, EventType, Evidence, GapVerdict, NotCoveredReason, Note, RecordedAt,
-    ResourceId,
+    EndCause, EpochId, EventType, Evidence, GapVerdict, NotCoveredReason, Note, OutageClass,
+    RecordedAt, ResourceId,
 };
 use kubereel_history::{
     Certainty, Cut, GapOutcome, LifetimeEnd, Moment, ObjectFilter, ResourceSnapshot, Timeline,
@@ -606,5 +606,37 @@ fn a_watch_that_goes_on_after_a_refusal_misses_nothing() {
         assert_eq!(missing.len().min(1), expected, "{missing:?}");
         let late = timeline.received_late(stream.resource).count();
         assert_eq!(late, 1 - expected);
+    }
+}
+
+#[test]
+fn a_watch_that_is_silent_while_the_server_does_not_answer_proves_nothing() {
+    for has_changed in [true, false] {
+        let (timeline, stream, ()) = life(|script, stream| {
+            script.wait(1000);
+            script.outage("https://a:6443", OutageClass::Timeout, 10_000);
+            script.wait(500);
+            if has_changed {
+                script.added(stream, B, 18, &pod(B, 18, "x"));
+            }
+            script.wait(500);
+            script.bookmark(stream, 20);
+        });
+        let state = at(&timeline, stream.resource, "14:00:12Z");
+        let is_silent = matches!(
+            state.certainty,
+            Certainty::Unobserved {
+                reason: UnobservedReason::NoAnswer,
+                ..
+            }
+        );
+        assert_eq!(is_silent, has_changed, "{:?}", state.certainty);
+        assert_eq!(state.certainty.is_known(), !has_changed);
+        for moment in ["14:00:07.5Z", "14:00:18.8Z"] {
+            let certainty = at(&timeline, stream.resource, moment).certainty;
+            assert!(certainty.is_known(), "{moment}: {certainty:?}");
+        }
+        assert!(timeline.is_fully_observed(stream.resource));
+        assert_eq!(timeline.received_late(stream.resource).count(), 0);
     }
 }
