@@ -3,12 +3,13 @@
 
 use crate::health::StateKind;
 use crate::mark::RecordMark;
+use crate::objects::created;
 use crate::state::{StateTrack, StateTracker, StateVersion};
 use kubereel_format::{
     BodyBuffer, EventType, Evidence, ObjectId, ObjectKeyRef, RecordedAt, ResourceId, ResourceInfo,
     Seq,
 };
-use kubereel_history::{Cut, QueryError, Timeline};
+use kubereel_history::{Cut, FirstLooks, QueryError, Timeline};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -79,9 +80,10 @@ const TOGETHER: usize = 8192;
 #[derive(Clone, Debug)]
 pub(crate) struct ParsedVersion<T> {
     pub(crate) mark: RecordMark,
-    /// The evidence: an object of the first list is `Initial`.
     pub(crate) evidence: Evidence,
     pub(crate) object: ObjectId,
+    /// Whether it shows only that its object existed when its resource was first observed.
+    pub(crate) is_first_look: bool,
     /// Whether it is the deletion of the object.
     pub(crate) is_gone: bool,
     pub(crate) body: T,
@@ -209,9 +211,15 @@ impl ClusterHistory<'_> {
             reason = "only events have bodies, and each has a head"
         )]
         let head = self.timeline.reel().head(seq).expect("an event has a head");
+        let is_first = self.timeline.reel().versions(head.object).first() == Some(&seq);
+        let resource = self.timeline.key_of(head.object).map(|key| key.resource);
         Ok(ParsedVersion {
             mark: self.mark(seq),
             evidence: head.evidence,
+            is_first_look: resource.filter(|_| is_first).is_some_and(|resource| {
+                let created = created(bytes);
+                FirstLooks::of(self.timeline).has(resource, head.evidence, head.stamp.wall, created)
+            }),
             object: head.object,
             is_gone,
             body,
@@ -223,12 +231,6 @@ impl ClusterHistory<'_> {
             seq,
             at: self.timeline.wall_of(seq),
         }
-    }
-}
-
-impl<T> ParsedVersion<T> {
-    pub(crate) fn is_initial(&self) -> bool {
-        self.evidence == Evidence::Initial
     }
 }
 

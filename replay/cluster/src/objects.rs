@@ -30,6 +30,15 @@ macro_rules! objects {
 }
 
 objects! {
+    /// What objects of all kinds have.
+    struct AnyObject {
+        metadata: AnyMetadata,
+    }
+
+    struct AnyMetadata {
+        creation_timestamp: String,
+    }
+
     /// A version of a `ClusterOperator`.
     pub(crate) struct OperatorObject {
         metadata: OperatorMetadata,
@@ -107,7 +116,6 @@ objects! {
     }
 
     struct NodeMetadata {
-        creation_timestamp: String,
         labels: BTreeMap<String, String>,
         annotations: BTreeMap<String, String>,
     }
@@ -226,6 +234,12 @@ impl OperatorObject {
     }
 }
 
+/// Reads when an object was created, by the server's clock.
+pub(crate) fn created(object: &[u8]) -> Option<RecordedAt> {
+    let any: AnyObject = serde_json::from_slice(object).ok()?;
+    timetext::parsed(&any.metadata.creation_timestamp)
+}
+
 impl HistoryEntry {
     pub(crate) fn is_completed(&self) -> bool {
         self.state == "Completed"
@@ -257,10 +271,6 @@ impl NodeObject {
             .annotations
             .get(&format!("{CONFIG_PREFIX}{name}"))
             .map_or("", String::as_str)
-    }
-
-    pub(crate) fn created(&self) -> Option<RecordedAt> {
-        timetext::parsed(&self.metadata.creation_timestamp)
     }
 
     pub(crate) const fn labels(&self) -> &BTreeMap<String, String> {

@@ -132,6 +132,8 @@ struct OperatorOutput(one: &OperatorMove, now: RecordedAt) {
     from_version: String = one.from_version.clone(),
     had_version_before: bool = one.was_there,
     began: Option<String> = mark(one.began),
+    /// Whether it was Progressing already when it was first observed: it began then or earlier.
+    is_older: bool = one.is_older,
     moved: Option<String> = mark(one.moved),
     took_secs: Option<f64> = one.took_micros(now).map(length_secs),
     budget_secs: f64 = length_secs(one.budget_micros()),

@@ -405,7 +405,8 @@ fn print_attempt(
     let end = attempt.end.as_ref().map(|end| end.mark);
     let shown = attempt.began.or(end);
     let at = shown.map_or_else(String::new, |mark| page.at(mark));
-    line.push(Style::Strong, format!("  {at}"));
+    let sign = if attempt.began.is_none() { '≤' } else { ' ' };
+    line.push(Style::Strong, format!("{sign} {at}"));
     let took = attempt.began.map_or_else(
         || "?".to_owned(),
         |began| {
@@ -513,9 +514,14 @@ fn print_operators(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
     let origin = story.update.accepted.unwrap_or(story.update.first);
     for one in all.iter().filter(|one| !one.was_there) {
         let mut line = StyledLine::default();
+        let none = if one.given_up.is_some() {
+            "not moved"
+        } else {
+            "not yet"
+        };
         let moved = one
             .moved
-            .map_or_else(|| format!("{:<width$}", "not yet"), |moved| page.at(moved));
+            .map_or_else(|| format!("{none:<width$}"), |moved| page.at(moved));
         let style = if one.moved.is_some() {
             Style::Strong
         } else {
@@ -531,13 +537,15 @@ fn print_operators(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
         } else {
             // One that moved without being seen to begin is not one that waits.
             let none = if one.moved.is_some() { "?" } else { "-" };
-            let waited = one
-                .began
-                .map_or_else(|| none.to_owned(), |began| between(origin, began.at));
+            let waited = match one.began {
+                Some(_) if one.is_older => "?".to_owned(),
+                Some(began) => between(origin, began.at),
+                None => none.to_owned(),
+            };
             let took = one.took_micros(story.now);
             let took = took.map_or_else(
                 || none.to_owned(),
-                |micros| lasting(micros, one.moved.is_some()),
+                |micros| lasting(micros, one.over().is_some() && !one.is_older),
             );
             line.push(
                 Style::Plain,
@@ -547,9 +555,10 @@ fn print_operators(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
         push_notes(one, story, &mut line);
         page.line(&line, width + 20)?;
     }
-    let is_unclear = |one: &&OperatorMove| one.moved.is_some() && one.began.is_none();
+    let is_unclear =
+        |one: &&OperatorMove| one.is_older || (one.moved.is_some() && one.began.is_none());
     if !is_install && all.iter().any(|one| is_unclear(&one)) {
-        page.headers("  ?: not observed Progressing before its version changed")?;
+        page.headers("  ?: its begin was not observed")?;
     }
     Ok(())
 }
@@ -560,7 +569,7 @@ fn push_notes(one: &OperatorMove, story: &UpgradeStory, line: &mut StyledLine) {
         let budget = span(one.budget_micros());
         line.push(Style::Bad, format!(" · over its {budget}"));
     }
-    if one.moved.is_none() && one.began.is_some() {
+    if one.moved.is_none() && one.began.is_some() && one.given_up.is_none() {
         line.push(Style::Wary, " · updating");
     }
     if !one.is_of_payload {

@@ -106,7 +106,6 @@ pub(super) fn tale(
     versions: &[ParsedVersion<NodeObject>],
     tracks: &[StateTrack],
     is_same: impl Fn(ObjectId, ObjectId) -> bool,
-    is_first_look: impl Fn(&ParsedVersion<NodeObject>) -> bool,
 ) -> NodeHistory {
     let mut tale = NodeHistory::default();
     let mut open: Option<OpenNodeUpdate> = None;
@@ -125,7 +124,7 @@ pub(super) fn tale(
         }
         life = Some(seen.object);
         // A later object of the name was not there at the first look.
-        if is_new && (place > 0 || !is_first_look(seen)) {
+        if is_new && (place > 0 || !seen.is_first_look) {
             tale.joins.push(NodeJoin {
                 node: name.to_owned(),
                 joined: seen.mark,
@@ -158,7 +157,8 @@ pub(super) fn tale(
     }
     tale.updates.extend(open.map(|open| open.end(None)));
     let updates = &tale.updates;
-    tale.not_ready = spell::spells(SpellKind::NotReady, tracks)
+    let was_there = versions.first().is_some_and(|first| first.is_first_look);
+    tale.not_ready = spell::spells(SpellKind::NotReady, tracks, was_there)
         .into_iter()
         .filter(|spell| !updates.iter().any(|update| covers(update, spell.from)))
         .collect();

@@ -20,6 +20,8 @@ pub struct OperatorMove {
     pub from_version: String,
     /// When it was first observed Progressing within the update, before its version changed.
     pub began: Option<RecordMark>,
+    /// Whether it was Progressing already when it was first observed: it began at that time or earlier.
+    pub is_older: bool,
     /// When it reported the new version.
     pub moved: Option<RecordMark>,
     /// Whether it reported the version already at the begin of the update, or when the recording
@@ -33,6 +35,8 @@ pub struct OperatorMove {
     /// When `ClusterVersion` reported that it waits for it; the message is written at intervals of
     /// up to 15 s.
     pub waited_for: Vec<MarkSpan>,
+    /// When the update ended without completion, or the next one began; `None` if it was not over.
+    pub given_up: Option<RecordMark>,
 }
 
 impl OperatorMove {
@@ -56,10 +60,15 @@ impl OperatorMove {
         }
     }
 
-    /// Returns the duration from its begin to its arrival, or to `now`.
+    /// Returns when it arrived, or when it had no update any more to arrive in.
+    pub fn over(&self) -> Option<RecordMark> {
+        self.arrived().or(self.given_up)
+    }
+
+    /// Returns the duration from its begin to its arrival or the end of the update, or to `now`.
     pub fn took_micros(&self, now: RecordedAt) -> Option<u64> {
         let began = self.began?;
-        let to = self.arrived().map_or(now, |arrived| arrived.at);
+        let to = self.over().map_or(now, |over| over.at);
         Some(micros_between(began.at, to))
     }
 
@@ -69,7 +78,7 @@ impl OperatorMove {
         let is_before = |to: Option<RecordMark>| to.is_none_or(|to| at <= to);
         let moves = self
             .began
-            .is_some_and(|began| began <= at && is_before(self.arrived()));
+            .is_some_and(|began| began <= at && is_before(self.over()));
         let mut later = self.progressing.iter();
         moves || later.any(|span| span.from <= at && is_before(span.to))
     }
@@ -111,7 +120,7 @@ pub(super) fn follow(
         return None;
     }
     // What existed before the recording did not change when the recording began.
-    let first = within.peek().filter(|seen| seen.is_initial());
+    let first = within.peek().filter(|seen| seen.is_first_look);
     let before = before.or(first.copied());
     let from_version = before.map_or("", |seen| seen.body.version());
     let mut found = OperatorMove {
@@ -119,11 +128,13 @@ pub(super) fn follow(
         is_of_payload: before.is_some_and(|seen| seen.body.is_of_payload()),
         from_version: from_version.to_owned(),
         began: None,
+        is_older: false,
         moved: None,
         was_there: !goal.version.is_empty() && from_version == goal.version,
         available: None,
         progressing: Vec::new(),
         waited_for: waits.of_operator(name, goal),
+        given_up: goal.to,
     };
     let mut progressing = MarkSpans::default();
     let mut is_gone = false;
@@ -142,8 +153,9 @@ pub(super) fn follow(
         }
         let has_version = !goal.version.is_empty() && body.version() == goal.version;
         if found.moved.is_none() && !found.was_there {
-            if is_progressing {
-                found.began.get_or_insert(seen.mark);
+            if is_progressing && found.began.is_none() {
+                found.began = Some(seen.mark);
+                found.is_older = seen.is_first_look;
             }
             if has_version {
                 found.moved = Some(seen.mark);

@@ -10,7 +10,7 @@ use crate::condition::StatusCondition;
 use crate::history::{ClusterHistory, ParsedVersion};
 use crate::mark::{MarkedMessage, RecordMark};
 use crate::objects::VersionObject;
-use kubereel_history::field::text;
+use kubereel_history::field::{is_being_deleted, text};
 use kubereel_history::{Cut, LoggedEvent, PodStatus, QueryError};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -523,6 +523,13 @@ pub struct PodState {
     is_held_up: bool,
 }
 
+impl PodState {
+    /// Returns whether only the deletion of the Pod shows in it, not why the Pod was given up.
+    fn is_of_deletion(&self) -> bool {
+        self.word == "Terminating" || self.word.ends_with("ContainerStatusUnknown")
+    }
+}
+
 impl VersionPod {
     fn of(name: &str, versions: &[ParsedVersion<Value>]) -> Option<Self> {
         let first = versions.first()?;
@@ -553,9 +560,11 @@ impl VersionPod {
             }
             let status = PodStatus::of_value(&seen.body);
             let (word, mut message) = (status.reason, status.message.to_owned());
-            let mut is_held_up = word
-                .strip_prefix("Init:")
-                .is_some_and(|why| !why.starts_with(|first: char| first.is_ascii_digit()));
+            // What its deletion does to a container is not what held it up.
+            let mut is_held_up = !is_being_deleted(&seen.body)
+                && word
+                    .strip_prefix("Init:")
+                    .is_some_and(|why| !why.starts_with(|first: char| first.is_ascii_digit()));
             let phase = text(&seen.body, "/status/phase");
             if matches!(phase, "Failed" | "Succeeded") {
                 pod.over.get_or_insert(seen.mark);
@@ -590,8 +599,7 @@ impl VersionPod {
 
     /// Returns how it ended if it failed, or was deleted with a problem.
     fn failure(&self) -> Option<RetrievalEnd> {
-        // Its deletion does not show why it was given up.
-        let last = self.states.iter().rfind(|one| one.word != "Terminating")?;
+        let last = self.states.iter().rfind(|one| !one.is_of_deletion())?;
         let is_given_up = self.over.is_none() && last.is_held_up;
         let mark = if self.has_failed {
             self.over

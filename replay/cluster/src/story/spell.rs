@@ -3,8 +3,8 @@
 
 use crate::mark::{MarkedCondition, RecordMark, micros_between};
 use crate::state::{StateInterval, StateTrack};
+use kubereel_format::RecordedAt;
 use kubereel_format::worded;
-use kubereel_format::{Evidence, RecordedAt};
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
 
@@ -109,9 +109,13 @@ impl SpellKind {
     }
 }
 
-/// Returns the spells of an object. An object that was never healthy is starting, unless it existed
-/// when the recording began.
-pub(super) fn spells(ill: SpellKind, tracks: &[StateTrack]) -> Vec<UnhealthySpell> {
+/// Returns the spells of an object. An object that was never healthy is starting, unless it was there when its
+/// resource was first observed.
+pub(super) fn spells(
+    ill: SpellKind,
+    tracks: &[StateTrack],
+    was_there: bool,
+) -> Vec<UnhealthySpell> {
     let mut own = tracks.iter();
     let Some(track) = own.find(|track| track.aspect().condition() == Some(ill.condition())) else {
         return Vec::new();
@@ -123,11 +127,8 @@ pub(super) fn spells(ill: SpellKind, tracks: &[StateTrack]) -> Vec<UnhealthySpel
             has_been_well = true;
             continue;
         }
-        let shown = run
-            .iter()
-            .skip_while(|one| !has_been_well && one.evidence != Evidence::Initial);
-        let shown: Vec<_> = shown.collect();
-        let (Some(first), Some(last)) = (shown.first(), shown.last()) else {
+        let is_shown = has_been_well || was_there;
+        let (Some(first), Some(last), true) = (run.first(), run.last(), is_shown) else {
             continue;
         };
         all.push(UnhealthySpell {
@@ -136,7 +137,7 @@ pub(super) fn spells(ill: SpellKind, tracks: &[StateTrack]) -> Vec<UnhealthySpel
             from: first.from,
             is_older: !has_been_well,
             to: last.to,
-            texts: shown.iter().map(|one| MarkedCondition::of(one)).collect(),
+            texts: run.iter().map(MarkedCondition::of).collect(),
             has_gap: false,
         });
     }

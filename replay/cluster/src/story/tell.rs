@@ -16,9 +16,7 @@ use crate::objects::{
     HistoryEntry, MachineConfig, NodeObject, OperatorObject, PoolObject, VersionObject, pool_of,
 };
 use kubereel_format::{NotCoveredReason, RecordedAt, ResourceId, Seq, qualified};
-use kubereel_history::{
-    Certainty, Cut, EventQuestion, FirstLooks, LoggedEvent, QueryError, UnobservedSpan,
-};
+use kubereel_history::{Certainty, Cut, EventQuestion, LoggedEvent, QueryError, UnobservedSpan};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -153,6 +151,7 @@ impl ClusterHistory<'_> {
                 &self.condition_tracks(StateKind::Version, VERSION_NAME, &versions, |body| {
                     &body.status.conditions
                 }),
+                versions.first().is_some_and(|first| first.is_first_look),
             ),
             progress: progress(&versions, &window),
             handovers: self.handovers(cut)?,
@@ -316,8 +315,9 @@ impl ClusterHistory<'_> {
             let seen = seen?;
             let tracks =
                 self.condition_tracks(StateKind::Operator, name, &seen, OperatorObject::conditions);
+            let was_there = seen.first().is_some_and(|first| first.is_first_look);
             for ill in [SpellKind::Unavailable, SpellKind::Degraded] {
-                story.spells.extend(spell::spells(ill, &tracks));
+                story.spells.extend(spell::spells(ill, &tracks, was_there));
             }
             if let Some(goal) = goal(&story.update, window) {
                 moves.extend(operator_move::follow(name, &seen, waits, &goal));
@@ -348,20 +348,13 @@ impl ClusterHistory<'_> {
             Ok(())
         })?;
         story.pools.sort_by_key(|update| update.began);
-        let first_looks = FirstLooks::of(self.timeline);
         let tracks = self.tracks(NODES, cut, |_| true);
         self.read_tracks::<NodeObject>(&tracks, |(_, name), seen| {
             let seen = seen?;
             let tracks =
                 self.condition_tracks(StateKind::Node, name, &seen, NodeObject::conditions);
             let is_same = |one, other| self.is_same_life(one, other);
-            let tale = node_update::tale(name, &seen, &tracks, is_same, |first| {
-                let key = self.timeline.key_of(first.object);
-                key.is_some_and(|key| {
-                    let (at, created) = (first.mark.at, first.body.created());
-                    first_looks.has(key.resource, first.evidence, at, created)
-                })
-            });
+            let tale = node_update::tale(name, &seen, &tracks, is_same);
             story.spells.extend(tale.not_ready);
             let joins = tale.joins.into_iter();
             story
@@ -746,7 +739,7 @@ fn changes(versions: &[ParsedVersion<Lease>]) -> Vec<LeaderHandover> {
                 open.taken = Some(seen.mark);
             }
             // The predecessor of the first observed leader is not known.
-            (None, _) if seen.is_initial() => {}
+            (None, _) if seen.is_first_look => {}
             (before, _) => {
                 let is_release = now.is_empty();
                 all.push(LeaderHandover {

@@ -194,7 +194,7 @@ impl<'a> UpdateSearch<'a> {
         match history.as_slice() {
             [] => {
                 let mut update = empty(UpdateKind::Install, mark);
-                update.is_older = seen.is_initial();
+                update.is_older = seen.is_first_look;
                 self.asked = Some(update);
             }
             [newest, rest @ ..] if !newest.is_completed() => {

@@ -253,6 +253,44 @@ fn without_events_pods_and_the_condition_tell_of_attempts() {
 }
 
 #[test]
+fn what_the_deletion_of_a_pod_shows_is_not_why_it_was_given_up() {
+    let mut cluster = Cluster::begin();
+    let pods = cluster.open("pods", "Pod");
+    let (old, name) = ([("1", "Completed")], "version-2-aaaaa");
+    cluster.version(Some("2"), &old, &[]);
+    cluster.pod(pods, name, EventType::Added, None);
+    cluster.pod(pods, name, EventType::Modified, Some("ErrImagePull"));
+    let rv = cluster.next();
+    let body = json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": name, "namespace": OPERATORS, "deletionTimestamp": "2025-11-21T13:00:00Z",
+            "labels": {"k8s-app": "retrieve-openshift-release"}},
+        "spec": {"initContainers": [{"image": NEW}]},
+        "status": {"phase": "Failed", "initContainerStatuses": [{"state": {"terminated": {
+            "exitCode": 137, "reason": "ContainerStatusUnknown", "message": "could not be located",
+        }}}]},
+    });
+    let what = thing(OPERATORS, name, name);
+    let script = &mut cluster.script;
+    script.event(
+        pods,
+        EventType::Modified,
+        Evidence::Live,
+        what,
+        rv,
+        &bytes(&body),
+    );
+    let (story, _) = cluster.story();
+    let attempt = &story.retrievals.attempts[0];
+    assert_eq!(
+        attempt.cause(),
+        Some(("Init:ErrImagePull", "manifest unknown"))
+    );
+    let end = attempt.end.as_ref().expect("its Pod failed");
+    assert_eq!(end.message, "manifest unknown");
+}
+
+#[test]
 fn the_states_of_a_pod_are_those_of_kubectl() {
     let mut cluster = Cluster::begin();
     let pods = cluster.open("pods", "Pod");
