@@ -43,6 +43,7 @@ mod cli {
     mod scan;
     mod seal;
     mod sign;
+    mod story;
     mod test;
     mod test_progress;
     mod tui;

@@ -6,6 +6,7 @@ use crate::files;
 use crate::progress::ProgressReporter;
 use crate::screen::{Console, Style, StyledLine};
 use crate::words::{count, duration, inflected};
+use kubereel_format::RecordedAt;
 use kubereel_history::{Timeline, harmless, timetext};
 use kubereel_problems::{Cause, InstallationNoise, Problem, ProblemList, problems};
 use serde::Serialize;
@@ -109,11 +110,8 @@ const HANG: usize = 4;
 /// Gives from when to when something was so.
 pub(crate) fn times(timeline: &Timeline, problem: &Problem) -> String {
     let from = timeline.written(problem.from.at);
-    let from = if problem.is_older {
-        format!("≤ {from}")
-    } else {
-        from
-    };
+    let from = begun(problem, from);
+    let least = if problem.is_older { "at least " } else { "" };
     let span = match (problem.to, problem.unknown_since) {
         (None, Some(since)) => format!(
             "{from} → ? (changes may be missing since {})",
@@ -124,17 +122,39 @@ pub(crate) fn times(timeline: &Timeline, problem: &Problem) -> String {
             duration(timeline.end().micros_since(problem.from.at))
         ),
         (Some(to), _) => format!(
-            "{from} → {} ({})",
+            "{from} → {} ({least}{})",
             timeline.written(to),
             duration(to.micros_since(problem.from.at))
         ),
     };
-    let later = problem
-        .later_reason()
-        .map(|mark| format!("this reason since {}", timeline.written(mark.at)));
     let all = [span].into_iter().chain(problem.frequency());
-    let all: Vec<String> = all.chain(later).collect();
-    all.join(", ")
+    let all = all.chain(more_times(problem, |at| timeline.written(at)));
+    all.collect::<Vec<_>>().join(", ")
+}
+
+/// Marks the begin of what was so when the recording began.
+pub(crate) fn begun(problem: &Problem, from: String) -> String {
+    if problem.is_older {
+        format!("≤ {from}")
+    } else {
+        from
+    }
+}
+
+/// Says what else is known of the times of a problem: the begin that its object states, the begin of its reason,
+/// and whether it ended without recovery.
+pub(crate) fn more_times(
+    problem: &Problem,
+    written: impl Fn(RecordedAt) -> String,
+) -> impl Iterator<Item = String> {
+    let since = problem.since;
+    let since = since.map(|at| format!("since {} by its own time", written(at)));
+    let later = problem.later_reason();
+    let later = later.map(|mark| format!("this reason since {}", written(mark.at)));
+    let deleted = problem
+        .ends_by_deletion
+        .then(|| "until it was deleted".to_owned());
+    since.into_iter().chain(later).chain(deleted)
 }
 
 fn show(
@@ -220,6 +240,7 @@ pub(crate) struct ProblemOutput {
     end_unknown_since: Option<String>,
     since: Option<String>,
     is_older_than_reel: bool,
+    ends_by_deletion: bool,
     is_planned: bool,
     consequence_of: Option<usize>,
     count: u64,
@@ -260,6 +281,7 @@ impl ProblemOutput {
             end_unknown_since: problem.unknown_since.map(timetext::rfc3339),
             since: problem.since.map(timetext::rfc3339),
             is_older_than_reel: problem.is_older,
+            ends_by_deletion: problem.ends_by_deletion,
             is_planned: problem.is_planned,
             consequence_of: problem.consequence_of.map(|by| by + 1),
             count: problem.count,
@@ -282,6 +304,7 @@ impl ProblemOutput {
             end_unknown_since: None,
             since: None,
             is_older_than_reel: false,
+            ends_by_deletion: false,
             is_planned: true,
             consequence_of: None,
             count: noise.count,

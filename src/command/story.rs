@@ -1,7 +1,7 @@
 //! `kubereel story`: a reel on one page of text, to be pasted into a bug.
 
 use crate::arguments::JsonOutput;
-use crate::command::problems::{self, ProblemOutput};
+use crate::command::problems::{self, ProblemOutput, begun, more_times};
 use crate::command_error::{CommandError, Exit};
 use crate::default_reel::with_given_reel;
 use crate::files;
@@ -173,7 +173,20 @@ fn ending(timeline: &Timeline, story: &ClusterStory, listed: &[&Problem]) -> Str
         [] if listed.iter().any(|problem| problem.to.is_none()) => {
             "At the end: whether all of it had recovered was not observed".to_owned()
         }
-        [] => "At the end: all of it had recovered".to_owned(),
+        [] => {
+            let all = story.list.roots();
+            let deleted = all.filter(|problem| problem.ends_by_deletion);
+            let deleted = deleted
+                .take(MOST_PROBLEMS)
+                .map(|problem| problem.object.label());
+            match deleted.collect::<Vec<_>>().join(", ").as_str() {
+                "" => "At the end: all of it had recovered".to_owned(),
+                names => format!(
+                    "At the end: no open problem; deleted without recovery: {}",
+                    harmless(names)
+                ),
+            }
+        }
         open => format!("At the end: not recovered: {}", open.join(", ")),
     }
 }
@@ -210,15 +223,15 @@ fn problem_lines(timeline: &Timeline, problem: &Problem) -> Vec<String> {
     let took = match (problem.to, problem.unknown_since) {
         (None, Some(_)) => "end not observed".to_owned(),
         (None, None) => "to the end".to_owned(),
-        (Some(to), _) => format!("for {}", duration(to.micros_since(problem.from.at))),
+        (Some(to), _) => {
+            let least = if problem.is_older { "at least " } else { "" };
+            format!("for {least}{}", duration(to.micros_since(problem.from.at)))
+        }
     };
-    let from = clock(timeline, problem.from.at);
-    let later = problem
-        .later_reason()
-        .map(|mark| format!("this reason since {}", clock(timeline, mark.at)));
+    let from = begun(problem, clock(timeline, problem.from.at));
     let times = [took].into_iter().chain(problem.frequency());
-    let times: Vec<String> = times.chain(later).collect();
-    let times = times.join(", ");
+    let times = times.chain(more_times(problem, |at| clock(timeline, at)));
+    let times = times.collect::<Vec<_>>().join(", ");
     let mut lines = vec![format!("  {from}  {} [{times}]", problem.sentence())];
     let words = ["possible cause: ", "or: "];
     for (words, cause) in words.iter().zip(&problem.causes) {

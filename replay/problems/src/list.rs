@@ -20,7 +20,9 @@ use crate::span::{ShownTime, SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::{ClusterHistory, DrainHold, MarkSpan, RecordMark, Retrieval};
 use kubereel_format::{ObjectId, RecordedAt, Seq};
 use kubereel_history::field::{number, text};
-use kubereel_history::{ChangeKind, Cut, EventText, ObjectFilter, Timeline, UnobservedSpan};
+use kubereel_history::{
+    ChangeKind, Cut, EventText, LifetimeEnd, ObjectFilter, Timeline, UnobservedSpan,
+};
 use kubereel_monitortests::{Fed, Interest, WatchedEvent, Watcher, feed};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -814,6 +816,7 @@ impl<'a> ListBuilder<'a> {
             unknown_since,
             is_older,
             since,
+            ends_by_deletion: self.ends_by_deletion(&root, spans),
             count,
             shown_by,
             signs: spans
@@ -835,6 +838,21 @@ impl<'a> ListBuilder<'a> {
             score: 0,
             object: root,
         })
+    }
+
+    /// Returns whether the last sign ended because its object was deleted, and the topmost object is there no more.
+    /// A Pod that fails is deleted by a rollout that mends it: its workload stays.
+    fn ends_by_deletion(&self, root: &ProblemObject, spans: &[GroupedSpan]) -> bool {
+        let mut ends = spans.iter().map(|(_, _, span)| span.end);
+        let last = spans.iter().filter_map(|(_, _, span)| span.end.at()).max();
+        let is_deleted = ends.clone().all(|end| end != SignEnd::Open)
+            && ends.any(|end| matches!(end, SignEnd::Deleted(at) if Some(at) == last));
+        let Some(resource) = root.resource.filter(|_| is_deleted) else {
+            return false;
+        };
+        let lives = self.timeline.lives(resource, &root.namespace, &root.name);
+        let last = lives.last().map(|life| life.end);
+        matches!(last, Some(LifetimeEnd::Deleted(_)))
     }
 
     /// Finds the span that names a problem: the most telling one, and of a problem that is open one that is not over.
@@ -1032,10 +1050,7 @@ impl<'a> ListBuilder<'a> {
         let real = outages.filter(|outage| !outage.is_before_first_answer);
         real.map(|outage| {
             let message = kubereel_history::harmless(&outage.error).into_owned();
-            let from = RecordMark {
-                seq: self.timeline.reel().end(),
-                at: outage.from,
-            };
+            let from = self.mark_after(outage.from);
             let to = Some(outage.to).filter(|to| *to < self.timeline.end());
             Problem {
                 object: ProblemObject {
@@ -1056,6 +1071,7 @@ impl<'a> ListBuilder<'a> {
                 unknown_since: None,
                 is_older: false,
                 since: None,
+                ends_by_deletion: false,
                 count: 1,
                 shown_by: Vec::new(),
                 signs: Vec::new(),

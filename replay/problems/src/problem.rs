@@ -135,6 +135,8 @@ pub struct Problem {
     pub is_older: bool,
     /// Since when by the object itself, if that is before the recording.
     pub since: Option<RecordedAt>,
+    /// Whether it ended because its object was deleted, which is no recovery.
+    pub ends_by_deletion: bool,
     /// How often it was so.
     pub count: u64,
     /// The objects of the reel whose versions showed it, the first first.
