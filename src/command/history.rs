@@ -459,7 +459,7 @@ impl HistoryOutputItem {
                 from_rv: gap.gap.from_rv.clone(),
                 to_rv: gap.gap.to_rv.clone(),
                 cause: gap.cause(),
-                missing_at_most: gap.gap.missing_at_most,
+                missing_at_most: gap.missing_at_most(),
             },
             HistoryItem::Unobserved(span) => Self::Unobserved {
                 from: timetext::rfc3339(span.from),

@@ -621,6 +621,18 @@ impl InfoPage<'_> {
         for said in &summary.redaction {
             self.push("", &[harmless(said).into_owned()]);
         }
+        // A session states its number at its end.
+        let redacted = policies.iter().filter(|policy| **policy > 0).count();
+        let uncounted = redacted.saturating_sub(summary.redaction.len());
+        if uncounted > 0 {
+            let sessions = count(uncounted, "session");
+            self.push(
+                "",
+                &[format!(
+                    "not counted in {sessions} that did not end in order"
+                )],
+            );
+        }
     }
 }
 

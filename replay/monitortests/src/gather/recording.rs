@@ -62,7 +62,7 @@ fn words(span: &UnobservedSpan, gap: Option<&RecordedGap>) -> String {
         return span.reason.to_string();
     };
     let cause = gap.cause();
-    match gap.gap.missing_at_most {
+    match gap.missing_at_most() {
         Some(missing) => format!("{cause}: up to {missing} changes may be missing"),
         None => cause.to_owned(),
     }
