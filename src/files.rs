@@ -2,6 +2,7 @@
 //! A command never writes over its own input, and over another file only with `--force`.
 
 pub(crate) mod encrypted;
+mod output;
 
 use crate::command_error::{CommandError, Exit};
 use crate::progress::ProgressReporter;
@@ -13,11 +14,12 @@ use kubereel_fetch::{
 use kubereel_format::{OpenError, Reel, copy_in_use, harmless, is_in_use};
 use kubereel_history::{FollowError, ReelFollower, Timeline};
 use kubereel_unpack::{LocateError, LocatedReel, ReelCache};
+pub(crate) use output::OutputFile;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 #[cfg(unix)]
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempPath;
@@ -599,50 +601,29 @@ fn refuse_recorded(path: &Path) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Refuses to put a file in the place of a reel that is being recorded, of a device or of a pipe.
-pub(crate) fn refuse_replacing(path: &Path) -> Result<(), CommandError> {
-    if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
-        let message = format!("{}: cannot write: not a regular file", path.display());
-        return Err(CommandError::usage(message).hint("choose another output file"));
-    }
-    refuse_recorded(path)
-}
-
 /// Makes the error of a file that exists.
 pub(crate) fn exists(path: &Path) -> CommandError {
     CommandError::usage(format!("{}: file exists", path.display()))
         .hint("choose another file, or overwrite it with --force")
 }
 
-/// Makes a file for the content of a reel, as [`create`] does; it is as private as the reel.
+/// Makes a file for the content of a reel, which is as private as the reel.
 #[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has modes"))]
-pub(crate) fn create_of(
+pub(crate) fn create_of<'a>(
     (local, named): (&LocalReel, &Path),
-    path: &Path,
+    path: &'a Path,
     replaces: bool,
-) -> Result<File, CommandError> {
-    let mut options = File::options();
+) -> Result<OutputFile<'a>, CommandError> {
     #[cfg(unix)]
-    options.mode(local.mode(named));
-    create_with(&mut options, path, replaces)
+    let mode = local.mode(named);
+    #[cfg(not(unix))]
+    let mode = output::PUBLIC;
+    OutputFile::create(path, replaces, mode)
 }
 
-/// Makes a file. One that is there already is replaced only by force; a device or a pipe is written to.
-pub(crate) fn create(path: &Path, replaces: bool) -> Result<File, CommandError> {
-    create_with(&mut File::options(), path, replaces)
-}
-
-fn create_with(
-    options: &mut OpenOptions,
-    path: &Path,
-    replaces: bool,
-) -> Result<File, CommandError> {
-    if !replaces && path.is_file() {
-        return Err(exists(path));
-    }
-    refuse_recorded(path)?;
-    let created = options.write(true).create(true).truncate(true).open(path);
-    created.map_err(|error| cannot_write(&error, path))
+/// Makes a file that is no secret.
+pub(crate) fn create(path: &Path, replaces: bool) -> Result<OutputFile<'_>, CommandError> {
+    OutputFile::create(path, replaces, output::PUBLIC)
 }
 
 #[cfg(test)]

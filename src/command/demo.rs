@@ -48,6 +48,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         let mut file = files::create(path, args.force)?;
         let written = std::io::Write::write_all(&mut file, DEMO_REEL);
         written.map_err(|error| files::cannot_write(&error, path))?;
+        file.persist()?;
         let (path, pasted) = (path.display(), shell_word(path.as_os_str()));
         screen.line(format!("saved {path}; next: kubereel info {pasted}"))?;
         return Ok(Exit::Yes);

@@ -2,6 +2,7 @@
 
 use crate::arguments::{JsonOutput, output_file};
 use crate::command_error::{CommandError, Exit};
+use crate::files::OutputFile;
 use crate::files::encrypted::{self, KEY_BYTES};
 use crate::outputs::outputs;
 use crate::progress::ProgressReporter;
@@ -11,12 +12,8 @@ use crate::{files, shell_words};
 use kubereel_format::{harmless, is_in_use};
 use kubereel_share::{AgeRecipients, EncryptionError, RecipientError};
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io;
-#[cfg(unix)]
-use std::os::unix::fs::PermissionsExt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use tempfile::{Builder, NamedTempFile};
 
 /// The ending of encrypted files.
 const ENDING: &str = "age";
@@ -129,14 +126,16 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         name.push(ENDING);
         name.into()
     });
-    files::refuse_input(source, &destination)?;
+    for kept in [source].into_iter().chain(&args.recipients_file) {
+        files::refuse_input(kept, &destination)?;
+    }
     let input = open(source)?;
     let total = input.metadata().map_or(0, |about| about.len());
-    let mut output = OutputFile::new(&destination, args.force, 0o666)?;
+    let mut output = files::create(&destination, args.force)?;
     let mut progress =
         ProgressReporter::begin("encrypting, bytes", total, screen.is_err_terminal());
     let (_, read) = recipients
-        .encrypt(input, output.file.as_file_mut(), |done| {
+        .encrypt(input, &mut output, |done| {
             progress.reached(done);
         })
         .map_err(|error| match &error {
@@ -201,16 +200,17 @@ pub(crate) fn run_decrypt(args: &DecryptArgs, screen: &mut Console) -> Result<Ex
             );
         }
     };
-    files::refuse_input(source, &destination)?;
+    for kept in [source].into_iter().chain(&args.identity) {
+        files::refuse_input(kept, &destination)?;
+    }
     let input = open(source)?;
-    let mut output = OutputFile::new(&destination, args.force, 0o600)?;
+    let mut output = OutputFile::create(&destination, args.force, 0o600)?;
     if !encrypted::may_be_encrypted(source) {
         let message = format!("{}: not encrypted", source.display());
         return Err(CommandError::usage(message).hint("every command reads it as it is"));
     }
     let identities = encrypted::identities(args.identity.as_deref(), source)?;
-    let file = output.file.as_file_mut();
-    let ended = encrypted::decrypt(&identities, (input, source), (file, &destination))?;
+    let ended = encrypted::decrypt(&identities, (input, source), (&mut output, &destination))?;
     if let Some(damage) = ended.damage {
         return Err(encrypted::explain_damage(&damage, source));
     }
@@ -233,55 +233,4 @@ fn open(path: &Path) -> Result<File, CommandError> {
         )));
     }
     Ok(file)
-}
-
-/// A file that appears under its name when it is whole.
-struct OutputFile<'a> {
-    file: NamedTempFile,
-    name: &'a Path,
-    replaces: bool,
-}
-
-impl<'a> OutputFile<'a> {
-    /// Begins a file; `mode` without the bits of the umask.
-    #[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has modes"))]
-    fn new(name: &'a Path, replaces: bool, mode: u32) -> Result<Self, CommandError> {
-        files::refuse_replacing(name)?;
-        if !replaces && fs::symlink_metadata(name).is_ok() {
-            return Err(files::exists(name));
-        }
-        let folder = name.parent().filter(|folder| *folder != Path::new(""));
-        let mut builder = Builder::new();
-        #[cfg(unix)]
-        builder.permissions(PermissionsExt::from_mode(mode));
-        let file = builder
-            .tempfile_in(folder.unwrap_or(Path::new(".")))
-            .map_err(|error| files::cannot_write(&error, name))?;
-        Ok(Self {
-            file,
-            name,
-            replaces,
-        })
-    }
-
-    /// Gives the file its name, and its length.
-    fn persist(self) -> Result<u64, CommandError> {
-        // A recorder may have begun meanwhile.
-        files::refuse_replacing(self.name)?;
-        let failed = |error: io::Error| files::cannot_write(&error, self.name);
-        self.file.as_file().sync_all().map_err(failed)?;
-        let len = self.file.as_file().metadata().map_err(failed)?.len();
-        let persisted = if self.replaces {
-            self.file.persist(self.name)
-        } else {
-            self.file.persist_noclobber(self.name)
-        };
-        match persisted {
-            Ok(_) => Ok(len),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(files::exists(self.name))
-            }
-            Err(error) => Err(failed(error.error)),
-        }
-    }
 }

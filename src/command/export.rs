@@ -54,14 +54,14 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
             CommandError::output,
         )?,
         Some(path) => {
-            let failed = |error: &io::Error| {
-                files::cannot_write(error, path).hint("what it has is a part of the events")
-            };
+            let failed = |error: &io::Error| files::cannot_write(error, path);
             files::refuse_input(&args.reel, path)?;
-            let file = files::create_of((&local, &args.reel), path, args.force)?;
-            let mut out = BufWriter::new(file);
+            let mut file = files::create_of((&local, &args.reel), path, args.force)?;
+            let mut out = BufWriter::new(&mut file);
             let exported = write(&timeline, &mut out, is_err_terminal, failed)?;
             out.flush().map_err(|error| failed(&error))?;
+            drop(out);
+            file.persist()?;
             exported
         }
     };

@@ -80,6 +80,10 @@ pub(crate) struct Args {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let identity = files::encrypted::identity_file();
+    for kept in args.redact_extra.iter().chain(&identity) {
+        files::refuse_input(kept, &args.output)?;
+    }
     let extra = redaction::read_rules(args.redact_extra.as_deref())?;
     if args.at.len() > 1 && args.at.len() != args.files.len() {
         let (times, files) = (args.at.len(), args.files.len());

@@ -656,8 +656,11 @@ fn export_file<'a>(
     replaces: bool,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
-    let mut out = BufWriter::new(files::create(path, replaces)?);
+    let mut file = files::create(path, replaces)?;
+    let mut out = BufWriter::new(&mut file);
     let written = write_intervals(intervals, &mut out).and_then(|()| out.flush());
+    drop(out);
     written.map_err(|error| files::cannot_write(&error, path))?;
+    file.persist()?;
     screen.line(path.display())
 }

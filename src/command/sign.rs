@@ -113,7 +113,12 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
             .hint("give the file to write: --signature FILE")
     })?;
     // Not with --force either: both are lost with it.
-    for kept in args.key.iter().chain([&args.reel]) {
+    for kept in args
+        .key
+        .iter()
+        .chain([&args.reel])
+        .chain(&args.passphrase_file)
+    {
         files::refuse_input(kept, &place)?;
     }
     if place.exists() && !args.force {
@@ -122,9 +127,10 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let digest = info::read_digest(&timeline, screen)?;
     let text = statement(&digest);
     let signature = key.sign(&text).map_err(CommandError::usage)?;
-    files::create(&place, args.force)?
-        .write_all(signature.as_bytes())
+    let mut file = files::create(&place, args.force)?;
+    file.write_all(signature.as_bytes())
         .map_err(|error| files::cannot_write(&error, &place))?;
+    file.persist()?;
     let name = place.display().to_string();
     if args.output.is_json() {
         screen.json(&SignOutput::of(&name, &digest, &text, &key))?;

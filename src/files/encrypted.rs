@@ -32,6 +32,13 @@ pub(crate) fn take_identity(named: Option<PathBuf>) {
     }
 }
 
+/// Gives the file of identities that the user names for all commands.
+pub(crate) fn identity_file() -> Option<PathBuf> {
+    let says = || std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
+    let named = IDENTITY.get().cloned();
+    named.or_else(|| says().map(PathBuf::from))
+}
+
 /// The content of an encrypted file.
 pub(crate) struct DecryptedFile {
     /// A private temporary file, which no cache keeps.
@@ -134,14 +141,7 @@ pub(crate) fn explain_damage(damage: &str, path: &Path) -> CommandError {
 
 /// Reads the identities of a file, or of the one that the user names for all commands, to decrypt `path`.
 pub(crate) fn identities(file: Option<&Path>, path: &Path) -> Result<AgeIdentities, CommandError> {
-    let says = || std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
-    let named = || {
-        IDENTITY
-            .get()
-            .cloned()
-            .or_else(|| says().map(PathBuf::from))
-    };
-    let Some(file) = file.map(Path::to_owned).or_else(named) else {
+    let Some(file) = file.map(Path::to_owned).or_else(identity_file) else {
         let name = files::shown(path);
         return Err(
             CommandError::usage(format!("encrypted, and no identity is given: {name}")).hint(

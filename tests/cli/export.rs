@@ -1,6 +1,6 @@
 //! `kubereel export`: every line, byte for byte.
 
-use super::run::{A, Reel, kubereel, pods_with_gap};
+use super::run::{A, DEMO, Reel, kubereel, pods_with_gap};
 use crate::script::Script;
 use kubereel_format::Appender;
 
@@ -33,8 +33,7 @@ fn an_output_that_is_full_is_named() {
     let reel = pods_with_gap();
     kubereel(&["export", reel.path(), "/dev/full"])
         .code(5)
-        .says("error: /dev/full: cannot write: no space left on device\n")
-        .says("hint: what it has is a part of the events\n");
+        .says("error: /dev/full: cannot write: no space left on device\n");
 }
 
 #[test]
@@ -147,6 +146,49 @@ fn a_hard_link_of_the_input_is_the_input() {
     assert_eq!(std::fs::read(run).expect("a reel"), before);
 }
 
+#[test]
+fn a_file_that_an_option_names_is_not_the_output() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = folder.path().join("kept");
+    std::fs::write(&kept, RECIPIENT).expect("written");
+    let kept_name = kept.to_str().expect("text");
+    for words in [
+        &["encrypt", DEMO, kept_name, "-R", kept_name, "--force"][..],
+        &["decrypt", DEMO, kept_name, "-i", kept_name, "--force"],
+        &[
+            "export",
+            DEMO,
+            kept_name,
+            "--age-identity",
+            kept_name,
+            "--force",
+        ],
+        &[
+            "demo",
+            "--save",
+            kept_name,
+            "--age-identity",
+            kept_name,
+            "--force",
+        ],
+        &[
+            "import",
+            DEMO,
+            "-o",
+            kept_name,
+            "--redact",
+            "--redact-extra",
+            kept_name,
+            "--force",
+        ],
+    ] {
+        let ran = kubereel(words).code(2);
+        ran.says(": the output is the input file");
+        let now = std::fs::read(&kept).expect("there");
+        assert_eq!(now, RECIPIENT.as_bytes(), "{words:?}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_device_a_pipe_or_a_socket_is_not_replaced_by_a_file() {
@@ -176,7 +218,7 @@ fn what_is_made_of_a_private_reel_is_private() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str| folder.path().join(name).to_str().expect("text").to_owned();
     let (reel, events, new) = (file("run.reel"), file("events.jsonl"), file("new.reel"));
-    std::fs::copy(super::run::DEMO, &reel).expect("copied");
+    std::fs::copy(DEMO, &reel).expect("copied");
     let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     std::fs::set_permissions(&reel, private).expect("set");
     kubereel(&["export", &reel, &events]).ok();

@@ -15,7 +15,7 @@ use kubereel_monitortests::{
 };
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -325,8 +325,9 @@ impl TestFiles {
     /// Writes the files of all recordings.
     pub(super) fn write(&self, args: &Args, all: &[TestRun]) -> Result<(), CommandError> {
         if let Some(path) = &args.outputs.rows {
-            let file = files::create(path, self.replaces)?;
-            rows(args, all, file).map_err(|error| files::cannot_write(&error, path))?;
+            let mut file = files::create(path, self.replaces)?;
+            rows(args, all, &mut file).map_err(|error| files::cannot_write(&error, path))?;
+            file.persist()?;
         }
         if let Some(path) = &args.outputs.propose_exceptions {
             let names: Vec<String> = all.iter().map(TestRun::file_name).collect();
@@ -338,12 +339,13 @@ impl TestFiles {
             let mut file = files::create(path, self.replaces)?;
             let written = file.write_all(text.as_bytes());
             written.map_err(|error| files::cannot_write(&error, path))?;
+            file.persist()?;
         }
         Ok(())
     }
 }
 
-fn rows(args: &Args, all: &[TestRun], file: File) -> io::Result<()> {
+fn rows(args: &Args, all: &[TestRun], file: &mut impl Write) -> io::Result<()> {
     let mut out = BufWriter::new(file);
     for ran in all {
         let Ok(report) = &ran.report else {

@@ -123,8 +123,9 @@ impl Suite {
         if !self.tests().is_empty() {
             return Ok(());
         }
-        Err(CommandError::usage("no rule matches --only and --skip")
-            .hint("to list all rules: kubereel test --list"))
+        Err(CommandError::usage("--only and --skip leave no rule")
+            .hint("to list all rules: kubereel test --list")
+            .hint("for several patterns, repeat the option: --only A --only B"))
     }
 }
 
