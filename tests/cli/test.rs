@@ -297,7 +297,7 @@ fn wrong_calls_are_refused_before_anything_runs() {
     test(&[]).code(2);
     test(&[DEMO, "--only", "no-such-rule"])
         .code(2)
-        .says("no rule matches");
+        .says("leave no rule");
     test(&["--explain", "no-such-rule"]).code(2).says("--list");
     test(&[DEMO, "--exceptions", "no/such/file"]).code(2);
     test(&["no/such.reel"]).code(3).says("kubereel record");
