@@ -4,6 +4,7 @@
 //!   with the object's deletion. It is ordered by record, as states are.
 //! - A sign that comes back shortly after it ended continues its span: a container that crashes runs in
 //!   between.
+//! - What began and ended between two versions is a span that begins and ends with the second one.
 //! - What an object says about its own times stands beside a span and never moves its bounds.
 
 use crate::birth::ClusterBirth;
@@ -363,6 +364,33 @@ impl SignCollector {
         } else {
             SignEnd::Recovered
         };
+        let tracked = self.track(seen, object, is_older);
+        tracked.end_all_but(&reading.signs, mark, end);
+        tracked.take(object, mark, is_older, reading);
+    }
+
+    /// Takes what went wrong since the version before. What this version does not show is over with it.
+    fn pass(&mut self, seen: &WatchedEvent<'_>) {
+        let passed = seen
+            .before
+            .map(|before| signs::passed(seen.resource, before, seen.now));
+        let mark = RecordMark {
+            seq: seen.seq,
+            at: seen.at,
+        };
+        for sign in passed.into_iter().flatten() {
+            self.track(seen, seen.object, false)
+                .show(seen.object, mark, false, sign);
+        }
+    }
+
+    /// Returns what is kept of an object, with what a version says of its age and Node.
+    fn track(
+        &mut self,
+        seen: &WatchedEvent<'_>,
+        object: ObjectId,
+        is_older: bool,
+    ) -> &mut TrackedSigns {
         let is_installed = !self.found.birth.is_under_way(seen.at);
         let tracked = self.tracked.entry(object).or_default();
         if object == seen.object && is_installed {
@@ -374,8 +402,7 @@ impl SignCollector {
         if !node.is_empty() {
             node.clone_into(&mut tracked.node);
         }
-        tracked.end_all_but(&reading.signs, mark, end);
-        tracked.take(object, mark, is_older, reading);
+        tracked
     }
 
     /// Returns whether a version comes from a list of objects that was imported, whose time is that
@@ -539,6 +566,7 @@ impl Watcher for SignCollector {
             }
             _ => {}
         }
+        self.pass(seen);
         if !reading.signs.is_empty() || reading.is_well || self.tracked.contains_key(&seen.object) {
             self.apply(seen, seen.object, reading);
         }

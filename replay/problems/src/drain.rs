@@ -61,7 +61,7 @@ impl<'a> DrainedNodes<'a> {
     }
 
     /// Returns whether a Node took no Pods at some time between two.
-    fn was_cordoned(&self, node: &str, since: RecordedAt, until: RecordedAt) -> bool {
+    pub(crate) fn was_cordoned(&self, node: &str, since: RecordedAt, until: RecordedAt) -> bool {
         self.cordons.iter().any(|(name, cordon)| {
             *name == node && cordon.from.at <= until && cordon.end.at().is_none_or(|to| to >= since)
         })

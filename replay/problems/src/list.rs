@@ -335,7 +335,10 @@ impl<'a> ListBuilder<'a> {
                 continue;
             }
             let root = self.root(&shown, span.object);
-            if self.is_retried_job(&shown, &span) || self.is_waiting_claim(&shown, &span) {
+            if self.is_retried_job(&shown, &span)
+                || self.is_waiting_claim(&shown, &span)
+                || self.is_stopped_by_drain(&span)
+            {
                 continue;
             }
             if self.is_of_installation(&span) {
@@ -699,6 +702,15 @@ impl<'a> ListBuilder<'a> {
             is_creation(self.timeline, first)
                 && between(self.timeline.wall_of(first), problem.from.at) <= NEW
         })
+    }
+
+    /// Returns whether a container was only started again because its Node was drained, and rebooted.
+    fn is_stopped_by_drain(&self, span: &SignSpan) -> bool {
+        let at = span.from.at;
+        let stopped = span.sign.since.map_or(at, |since| since.min(at));
+        span.sign.kind == SignKind::ContainerExit
+            && span.end.at() == Some(at)
+            && self.drained.was_cordoned(&span.node, stopped, at)
     }
 
     /// Returns whether a claim waits for its first Pod, as its class wants it.

@@ -81,6 +81,14 @@ pub(crate) fn read(info: &ResourceInfo, object: &Value) -> Reading {
     }
 }
 
+/// Reads what went wrong between two versions of an object and may be over by the second one.
+pub(crate) fn passed(info: &ResourceInfo, before: &Value, object: &Value) -> Vec<Sign> {
+    match (info.group.as_str(), info.plural.as_str()) {
+        ("", "pods") => pod::restarts(before, object),
+        _ => Vec::new(),
+    }
+}
+
 /// Returns whether the conditions of a resource's objects say how these are: a budget that allows
 /// no disruption is normal by itself.
 pub fn is_judged_by_conditions(info: &ResourceInfo) -> bool {

@@ -8,6 +8,6 @@ mod state;
 mod workload;
 
 pub use kinds::is_judged_by_conditions;
-pub(crate) use kinds::{Reading, paths, read};
+pub(crate) use kinds::{Reading, passed, paths, read};
 pub(crate) use pod::is_killed_by_signal;
 pub(crate) use resource::FULL;

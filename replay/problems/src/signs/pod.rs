@@ -4,7 +4,7 @@ use super::Reading;
 use crate::sign::{Sign, SignKind};
 use kubereel_cluster::{PodStage, StatusCondition, WaitingTrouble};
 use kubereel_history::counttext::count;
-use kubereel_history::field::{at, is_true, items, number, text};
+use kubereel_history::field::{at, is_being_deleted, is_true, items, number, text};
 use kubereel_history::timetext;
 use serde_json::Value;
 
@@ -147,6 +147,37 @@ fn container(pod: &Value, status: &Value) -> Option<Sign> {
     let is_back = at(status, "/state/running").is_some() && !is_true(status, "/ready");
     let last = last.filter(|last| is_back && number(last, "/exitCode") != Some(0))?;
     Some(exit(pod, status, last))
+}
+
+/// Reads which containers failed and were started again between two versions of a Pod: neither need show it, if the
+/// container is ready by the second one.
+pub(crate) fn restarts(before: &Value, pod: &Value) -> Vec<Sign> {
+    if is_being_deleted(pod) {
+        return Vec::new();
+    }
+    let lists = ["/status/initContainerStatuses", "/status/containerStatuses"];
+    let mut signs = Vec::new();
+    for list in lists {
+        let old = items(before, list);
+        for status in items(pod, list) {
+            let name = text(status, "/name");
+            let old = old.iter().find(|old| text(old, "/name") == name);
+            let ended = old.and_then(|old| ended_between(old, status));
+            signs.extend(ended.map(|ended| exit(pod, status, ended)));
+        }
+    }
+    signs
+}
+
+/// Returns how a container failed last, if it was started again since an older status that does not have this end.
+fn ended_between<'a>(old: &Value, status: &'a Value) -> Option<&'a Value> {
+    let restarts = |status| number(status, "/restartCount").unwrap_or_default();
+    let ended = at(status, "/lastState/terminated")?;
+    let finished = text(ended, "/finishedAt");
+    let is_shown =
+        at(old, "/state/terminated").is_some_and(|shown| text(shown, "/finishedAt") == finished);
+    let has_failed = number(ended, "/exitCode").is_some_and(|code| code != 0);
+    (restarts(status) > restarts(old) && has_failed && !is_shown).then_some(ended)
 }
 
 /// Returns whether a container of a Pod was ended by a signal, as by a fault of its memory.
@@ -299,6 +330,29 @@ mod tests {
         let gated = json!({"status": {"phase": "Pending", "conditions": [
             {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]}});
         assert!(kinds(&gated).is_empty());
+    }
+
+    #[test]
+    fn a_restart_is_read_from_two_versions_if_neither_shows_the_end() {
+        let status = |restarts: u64, code: u64, finished: &str| {
+            json!({"name": "web", "ready": true, "restartCount": restarts, "state": {"running": {}},
+                "lastState": {"terminated": {"exitCode": code, "finishedAt": finished}}})
+        };
+        let pod =
+            |status: Value| json!({"status": {"phase": "Running", "containerStatuses": [status]}});
+        let of = |before: Value, now: Value| restarts(&pod(before), &pod(now)).len();
+        let (one, two) = ("2026-11-23T10:00:00Z", "2026-11-23T10:01:00Z");
+        let new =
+            json!({"name": "web", "ready": true, "restartCount": 0, "state": {"running": {}}});
+        assert_eq!(of(new.clone(), status(1, 137, one)), 1);
+        assert_eq!(of(status(1, 137, one), status(2, 1, two)), 1);
+        // An end without an error is none, and what was so before is not news.
+        assert_eq!(of(new, status(1, 0, one)), 0);
+        assert_eq!(of(status(1, 1, one), status(1, 1, one)), 0);
+        let ended = json!({"name": "web", "restartCount": 0,
+            "state": {"terminated": {"exitCode": 1, "finishedAt": one}}});
+        assert_eq!(of(ended.clone(), status(1, 1, one)), 0);
+        assert_eq!(of(ended, status(2, 1, two)), 1);
     }
 
     #[test]

@@ -169,6 +169,65 @@ fn a_failure_after_the_start_was_well_is_another_problem_and_fails_its_own_rule(
 }
 
 #[test]
+fn restarts_that_no_version_shows_are_a_problem_with_a_count() {
+    let restarted = |restarts: u64| {
+        let mut pod = running();
+        let status = &mut pod["status"]["containerStatuses"][0];
+        status["restartCount"] = json!(restarts);
+        status["lastState"] = json!({"terminated": {"exitCode": 1, "reason": "Error",
+            "finishedAt": format!("2026-11-21T14:{restarts:02}:00Z")}});
+        pod
+    };
+    let life = |first: u64, last: u64| {
+        let mut life = Life::of(&[("pods", "Pod")]);
+        life.find("pods", "shop/px", restarted(first));
+        for restarts in first + 1..=last {
+            life.wait(30_000);
+            life.put("pods", "shop/px", restarted(restarts));
+        }
+        life
+    };
+    // What was restarted before the recording is no news.
+    assert!(lines(&life(3, 3).end("14:15:00")).is_empty());
+    let list = life(3, 7).end("14:15:00");
+    assert_eq!(lines(&list), ["Pod shop/px Error"]);
+    let one = list.problems.first().expect("a problem");
+    assert_eq!((one.count, one.is_open()), (4, false));
+    assert_eq!(one.message, "container app exited with code 1, 7 restarts");
+    let report = life(3, 7).judged("14:15:00");
+    let verdict = report.verdict_of("container-exit");
+    assert_eq!(verdict, Some(CaseVerdict::Fail));
+}
+
+#[test]
+fn a_restart_by_the_reboot_of_a_drained_node_is_no_problem() {
+    let of = |is_cordoned: bool| {
+        let mut life = Life::of(&[("nodes", "Node"), ("pods", "Pod")]);
+        let node = |is_cordoned: bool| {
+            json!({"metadata": {}, "spec": {"unschedulable": is_cordoned},
+                "status": {"conditions": [condition("Ready", "True", "KubeletReady", "")]}})
+        };
+        let pod = |restarts: u64| {
+            let mut pod = running();
+            pod["spec"]["nodeName"] = json!("n1");
+            let status = &mut pod["status"]["containerStatuses"][0];
+            status["restartCount"] = json!(restarts);
+            status["lastState"] = json!({"terminated": {"exitCode": 255, "reason": "Unknown"}});
+            pod
+        };
+        life.find("nodes", "n1", node(false));
+        life.find("pods", "shop/px", pod(0));
+        life.until("14:01:00");
+        life.put("nodes", "n1", node(is_cordoned));
+        life.until("14:03:00");
+        life.put("pods", "shop/px", pod(1));
+        lines(&life.end("14:05:00"))
+    };
+    assert!(of(true).is_empty());
+    assert_eq!(of(false), ["Pod shop/px Unknown"]);
+}
+
+#[test]
 fn a_claim_that_lost_its_volume_is_lost_whatever_it_was_before() {
     let claim = |phase: &str| json!({"metadata": {}, "spec": {}, "status": {"phase": phase}});
     let claims = "persistentvolumeclaims";
