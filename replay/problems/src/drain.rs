@@ -12,11 +12,14 @@ use kubereel_history::Timeline;
 use kubereel_history::field::{is_being_deleted, text};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// What a Pod shows, and what its controller or the `EndpointSlice` says of it, come in any order: in microseconds.
 const SEEN_WITHIN: i64 = 5_000_000;
 /// A controller may count a Pod that went this much later, in microseconds.
 const COUNTED_WITHIN: i64 = 10_000_000;
+/// A Node that was cordoned before it went away, and is back within this time, was rebooted on purpose.
+pub(crate) const REBOOT: Duration = Duration::from_mins(20);
 /// A drain takes no longer than this, in microseconds: what was lost earlier was lost for another reason.
 const DRAIN: i64 = 20 * 60 * 1_000_000;
 
@@ -51,11 +54,13 @@ impl<'a> DrainedNodes<'a> {
         &self.cordons
     }
 
-    /// Returns whether a Node took no Pods before and when it shows a sign.
+    /// Returns whether a Node took no Pods before and when it shows a sign. Of both at the first look, the cordon
+    /// counts as the earlier one.
     pub(crate) fn had_cordoned(&self, node: &str, span: &SignSpan) -> bool {
         self.cordons.iter().any(|(name, cordon)| {
             *name == node
-                && cordon.from.seq < span.from.seq
+                && (cordon.from.seq < span.from.seq
+                    || span.is_older && cordon.from.seq == span.from.seq)
                 && cordon.end.at().is_none_or(|to| to >= span.from.at)
         })
     }

@@ -4,7 +4,7 @@
 use crate::birth::Installation;
 use crate::cause;
 use crate::collect::{Collected, ControllerRef, SignCollector, merge_gap};
-use crate::drain::DrainedNodes;
+use crate::drain::{DrainedNodes, REBOOT};
 use crate::endpoints::ServiceHistory;
 use crate::event_words::{RegardedObject, WarningEvent};
 use crate::lookup::{by_uid, read, resources};
@@ -12,7 +12,7 @@ use crate::problem::{
     Cause, CheckedReel, InstallationNoise, MOST_SIGNS, NodeFailure, Problem, ProblemList,
     ProblemObject, ProblemSign,
 };
-use crate::rank::{ProblemRanking, SLACK, WORKLOADS, lower_planned};
+use crate::rank::{ProblemRanking, SLACK, WORKLOADS};
 use crate::refusal::Refusals;
 use crate::sign::{Sign, SignKind};
 use crate::signs::{FULL, is_killed_by_signal};
@@ -37,8 +37,6 @@ const APART_OF_OTHERS: Duration = Duration::from_mins(10);
 const WELL: Duration = Duration::from_mins(1);
 /// Causes are looked for of this many problems, those of the highest rank.
 const MOST_EXPLAINED: usize = 100;
-/// A Node that was cordoned before it went away, and is back within this time, was rebooted on purpose.
-const REBOOT: Duration = Duration::from_mins(20);
 /// What is wrong shortly after the installation began with it.
 const AFTER_INSTALLATION: Duration = Duration::from_mins(5);
 /// A container that came up within this time after its first end waited for what it needs.
@@ -281,12 +279,12 @@ impl<'a> ListBuilder<'a> {
             },
             is_of: &|uid, workload| self.is_of(uid, workload),
         };
-        let explained = ranking.rank(&mut problems);
+        let mut explained = ranking.rank(&mut problems);
         cause::explain(reel, &mut problems, MOST_EXPLAINED);
         // What comes later was not looked at for causes.
         let mut looked_at = 0..MOST_EXPLAINED;
         problems.retain(|problem| looked_at.next().is_none() || !self.is_start_order(problem));
-        lower_planned(&mut problems, &explained);
+        ranking.lower_planned(&mut problems, &mut explained);
         (problems, noise)
     }
 
@@ -919,14 +917,13 @@ impl<'a> ListBuilder<'a> {
     }
 
     /// Returns whether a Node went away because somebody drained and rebooted it, or a Service or a workload was
-    /// short of Pods only while that was done.
+    /// short of Pods only while that was done. What the recording does not show the end of may still end in time.
     fn is_planned(&self, root: &ProblemObject, spans: &[GroupedSpan]) -> bool {
         spans.iter().all(|(_, shown, span)| {
-            let is_short = span
-                .end
-                .at()
-                .is_some_and(|to| between(span.from.at, to) <= REBOOT);
-            is_short
+            let since = span.sign.since.filter(|_| span.is_older);
+            let from = since.map_or(span.from.at, |since| since.min(span.from.at));
+            let to = span.end.at().unwrap_or(self.timeline.end());
+            between(from, to) <= REBOOT
                 && match span.sign.kind {
                     SignKind::NodeNotReady => self.drained.had_cordoned(&shown.name, span),
                     SignKind::NoEndpoints => {

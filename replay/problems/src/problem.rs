@@ -244,12 +244,10 @@ pub struct ProblemList {
 
 impl ProblemList {
     /// Returns the problems to be told by themselves, in the order of their ranks: those that were not planned, and
-    /// that no other one of those explains.
+    /// that no other one explains.
     pub fn roots(&self) -> impl Iterator<Item = &Problem> {
-        self.problems.iter().filter(|problem| {
-            let by = problem.consequence_of.and_then(|by| self.problems.get(by));
-            !problem.is_planned && by.is_none_or(|by| by.is_planned)
-        })
+        let all = self.problems.iter();
+        all.filter(|problem| !problem.is_planned && problem.consequence_of.is_none())
     }
 
     /// Returns the problems that had not ended at the end, in the order of their ranks.

@@ -3,6 +3,7 @@
 
 use crate::cause::is_about_network_plugin;
 use crate::collect::Collected;
+use crate::drain::REBOOT;
 use crate::lookup::{read, serving_service};
 use crate::problem::{NodeFailure, Problem, ProblemObject};
 use crate::sign::SignKind;
@@ -50,23 +51,8 @@ pub(crate) struct ProblemRanking<'a> {
 impl ProblemRanking<'_> {
     /// Scores the problems, and finds which explain which: a problem is known by its object and kind.
     pub(crate) fn rank(&self, problems: &mut [Problem]) -> ExplainedBy {
-        let end = self.timeline.end();
         for problem in problems.iter_mut() {
-            let lasting = between(problem.from.at, problem.to.unwrap_or(end)).as_secs();
-            let by_length = match lasting {
-                0..10 => 0,
-                10..60 => 2,
-                60..600 => 4,
-                _ => 6,
-            };
-            problem.score = problem.kind.weight() + by_length;
-            if problem.is_open() {
-                problem.score += 6;
-            }
-            // What was so before anybody looked broke before.
-            if problem.is_older {
-                problem.score -= 20;
-            }
+            problem.score = self.own_score(problem);
         }
         let mut explained = BTreeMap::new();
         for problem in problems.iter() {
@@ -106,6 +92,59 @@ impl ProblemRanking<'_> {
         }
         sort(problems, &explained);
         explained
+    }
+
+    /// Scores a problem by itself.
+    fn own_score(&self, problem: &Problem) -> i32 {
+        let to = problem.to.unwrap_or(self.timeline.end());
+        let by_length = match between(problem.from.at, to).as_secs() {
+            0..10 => 0,
+            10..60 => 2,
+            60..600 => 4,
+            _ => 6,
+        };
+        let mut score = problem.kind.weight() + by_length;
+        if problem.is_open() {
+            score += 6;
+        }
+        // What was so before anybody looked broke before.
+        if problem.is_older {
+            score -= 20;
+        }
+        score
+    }
+
+    /// Puts what was planned, and what a planned problem explains, after the others. What outlasts the planned problem
+    /// that it began with needs another explanation.
+    pub(crate) fn lower_planned(&self, problems: &mut [Problem], explained: &mut ExplainedBy) {
+        let end = self.timeline.end();
+        let own = problems.iter();
+        let own = own.filter(|problem| problem.is_planned || is_drained(problem, end));
+        let mut planned: BTreeMap<ProblemKey, Option<RecordedAt>> =
+            own.map(|problem| (key(problem), problem.to)).collect();
+        // What explains a problem may be explained itself.
+        for _ in 0..MOST_LINKS {
+            let more = problems.iter().filter(|problem| {
+                let by = explained.get(&key(problem)).and_then(|by| planned.get(by));
+                let is_over = |by: RecordedAt| between(by, end) > SLACK;
+                by.is_some_and(|by| problem.to.is_some() || !by.is_some_and(is_over))
+            });
+            let more: Vec<_> = more.map(|problem| (key(problem), problem.to)).collect();
+            planned.extend(more);
+        }
+        for problem in problems.iter_mut() {
+            if planned.contains_key(&key(problem)) {
+                problem.is_planned = true;
+                problem.score -= 50;
+                continue;
+            }
+            let by = explained.get(&key(problem));
+            if by.is_some_and(|by| planned.contains_key(by)) {
+                explained.remove(&key(problem));
+                problem.score = self.own_score(problem);
+            }
+        }
+        sort(problems, explained);
     }
 
     /// Returns whether a problem explains another one.
@@ -272,25 +311,6 @@ fn takes_network_away(workload: &Problem, node: &Problem) -> bool {
         && is_about_network_plugin(&node.message.to_lowercase())
 }
 
-/// Puts what was planned, and what a planned problem explains, after the others.
-pub(crate) fn lower_planned(problems: &mut [Problem], explained: &ExplainedBy) {
-    let planned: BTreeSet<ProblemKey> = problems
-        .iter()
-        .filter(|problem| problem.is_planned || is_drained(problem))
-        .map(key)
-        .collect();
-    for problem in problems.iter_mut() {
-        let is_of_planned = explained
-            .get(&key(problem))
-            .is_some_and(|by| planned.contains(by) && problem.to.is_some());
-        if planned.contains(&key(problem)) || is_of_planned {
-            problem.is_planned = true;
-            problem.score -= 50;
-        }
-    }
-    sort(problems, explained);
-}
-
 /// What a problem is known by while the list is sorted.
 type ProblemKey = (ProblemObject, SignKind, RecordMark);
 
@@ -316,10 +336,11 @@ fn sort(problems: &mut [Problem], explained: &ExplainedBy) {
 }
 
 /// Returns whether Pods waited for a Node only while others were being drained.
-fn is_drained(problem: &Problem) -> bool {
+fn is_drained(problem: &Problem, end: RecordedAt) -> bool {
     let is_cordon = problem
         .causes
         .first()
         .is_some_and(|cause| cause.object.kind == "Node" && cause.field == "spec.unschedulable");
-    is_cordon && problem.to.is_some() && problem.kind == SignKind::Unschedulable
+    let may_end = problem.to.is_some() || between(problem.from.at, end) <= REBOOT;
+    is_cordon && may_end && problem.kind == SignKind::Unschedulable
 }

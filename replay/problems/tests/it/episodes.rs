@@ -454,36 +454,84 @@ fn a_cordon_alone_plans_nothing() {
     );
 }
 
+/// A Node that reports `Ready`, and takes Pods or not.
+fn reported(ready: &str, is_cordoned: bool) -> Value {
+    json!({"metadata": {}, "spec": {"unschedulable": is_cordoned},
+        "status": {"conditions": [condition("Ready", ready, "NodeStatusUnknown", "stopped posting")]}})
+}
+
+/// A Pod of an agent on a Node.
+fn agent(node: &str, ready: &str) -> Value {
+    let mut pod = pod(("Job", "agent"), node, "Running");
+    pod["spec"]["containers"] = json!([{"name": "app"}]);
+    pod["status"]["conditions"] = json!([condition("Ready", ready, "ContainersNotReady", "m")]);
+    pod["status"]["containerStatuses"] =
+        json!([{"name": "app", "ready": ready == "True", "state": {"running": {}}}]);
+    pod
+}
+
 #[test]
 fn what_outlasts_a_planned_problem_is_told_by_itself() {
     let mut life = Life::of(&[("nodes", "Node"), ("pods", "Pod")]);
-    let node = |ready: &str, is_cordoned: bool| {
-        json!({"metadata": {}, "spec": {"unschedulable": is_cordoned},
-            "status": {"conditions": [condition("Ready", ready, "NodeStatusUnknown", "stopped posting")]}})
-    };
-    let agent = |ready: &str| {
-        let mut pod = pod(("Job", "agent"), "n1", "Running");
-        pod["spec"]["containers"] = json!([{"name": "app"}]);
-        pod["status"]["conditions"] = json!([condition("Ready", ready, "ContainersNotReady", "m")]);
-        pod["status"]["containerStatuses"] =
-            json!([{"name": "app", "ready": ready == "True", "state": {"running": {}}}]);
-        pod
-    };
-    life.put("nodes", "n1", node("True", true));
-    life.put("pods", "shop/agent-1", agent("True"));
+    life.put("nodes", "n1", reported("True", true));
+    life.put("pods", "shop/agent-1", agent("n1", "True"));
     life.until("14:10:00");
-    life.put("nodes", "n1", node("Unknown", true));
-    life.put("pods", "shop/agent-1", agent("False"));
+    life.put("nodes", "n1", reported("Unknown", true));
+    life.put("pods", "shop/agent-1", agent("n1", "False"));
     life.until("14:11:00");
-    life.put("nodes", "n1", node("True", false));
+    life.put("nodes", "n1", reported("True", false));
     let list = life.end("14:20:00");
-    let explained: Vec<Option<usize>> =
-        list.problems.iter().map(|one| one.consequence_of).collect();
-    assert_eq!(explained, [Some(1), None]);
+    let explained = list.problems.iter().map(|one| one.consequence_of);
+    assert!(explained.eq([None, None]));
     assert_eq!(unplanned(&list), ["Job shop/agent ContainersNotReady"]);
     let told = |all: Vec<&Problem>| all.into_iter().map(line).collect::<Vec<_>>();
     assert_eq!(told(list.roots().collect()), unplanned(&list));
     assert_eq!(told(list.open().collect()), unplanned(&list));
+}
+
+#[test]
+fn a_reboot_that_the_recording_does_not_show_the_end_of_is_planned_for_some_time() {
+    let ends = |time: &str| {
+        let mut life = Life::of(&[("nodes", "Node"), ("pods", "Pod")]);
+        life.put("nodes", "n1", reported("True", false));
+        life.put("pods", "shop/agent-1", agent("n1", "True"));
+        life.until("14:09:00");
+        life.put("nodes", "n1", reported("True", true));
+        life.until("14:10:00");
+        life.put("nodes", "n1", reported("Unknown", true));
+        life.put("pods", "shop/agent-1", agent("n1", "False"));
+        life.end(time)
+    };
+    let list = ends("14:10:45");
+    assert_eq!(list.problems.len(), 2);
+    assert!(unplanned(&list).is_empty(), "{:?}", unplanned(&list));
+    assert_eq!(list.found(), "no problem found, 2 disruptions planned");
+    let list = ends("14:31:00");
+    let expected = [
+        "Node n1 NodeStatusUnknown",
+        "Node n1 NodeCordoned",
+        "Job shop/agent ContainersNotReady",
+    ];
+    assert_eq!(unplanned(&list), expected);
+}
+
+#[test]
+fn a_reboot_that_the_recording_begins_in_is_planned_if_the_node_is_cordoned() {
+    let begins = |since: &str, is_cordoned: bool| {
+        let mut life = Life::of(&[("nodes", "Node")]);
+        let mut node = reported("Unknown", is_cordoned);
+        node["metadata"]["creationTimestamp"] = json!("2026-11-01T00:00:00Z");
+        node["status"]["conditions"][0]["lastTransitionTime"] =
+            json!(format!("2026-11-21T{since}Z"));
+        life.find("nodes", "n1", node);
+        life.until("14:02:00");
+        life.put("nodes", "n1", reported("True", is_cordoned));
+        unplanned(&life.end("14:05:00"))
+    };
+    let lost = ["Node n1 NodeStatusUnknown"];
+    assert!(begins("13:59:00", true).is_empty());
+    assert_eq!(begins("13:59:00", false), lost);
+    assert_eq!(begins("12:00:00", true), lost);
 }
 
 #[test]
