@@ -787,11 +787,15 @@ impl<'a> ListBuilder<'a> {
                 shown_by.push(span.object);
             }
             // The spans are in order of time.
-            if !span.node.is_empty() && nodes.iter().all(|one| one.node != span.node) {
+            let known = nodes.iter_mut().find(|one| one.node == span.node);
+            if let Some(known) = known {
+                known.is_open |= span.end == SignEnd::Open;
+            } else if !span.node.is_empty() {
                 nodes.push(NodeFailure {
                     node: span.node.clone(),
                     pod: span.object,
                     from: span.from,
+                    is_open: span.end == SignEnd::Open,
                 });
             }
         }

@@ -23,6 +23,12 @@ pub struct ProblemObject {
 }
 
 impl Problem {
+    /// Returns the failure of a Pod that a Node may explain: the first one, if none of them is there at the end.
+    pub(crate) fn failure_on_node(&self) -> Option<&NodeFailure> {
+        let mut open = self.nodes.iter().filter(|one| one.is_open);
+        open.next().or(self.nodes.first())
+    }
+
     /// Returns whether it is known to be so at the end of the recording.
     pub const fn is_open(&self) -> bool {
         self.to.is_none() && self.unknown_since.is_none()
@@ -104,6 +110,8 @@ pub(crate) struct NodeFailure {
     pub(crate) node: String,
     pub(crate) pod: ObjectId,
     pub(crate) from: RecordMark,
+    /// Whether a Pod on the Node fails at the end of the recording.
+    pub(crate) is_open: bool,
 }
 
 /// What was wrong with one thing.

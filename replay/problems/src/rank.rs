@@ -152,8 +152,13 @@ impl ProblemRanking<'_> {
         if one.object == other.object {
             return false;
         }
-        let is_earlier = between(other.from.at, one.from.at) <= noticed_within(one, other);
-        let is_then = one.to.is_none_or(|to| between(to, other.from.at) <= SLACK);
+        let from = match (one.kind, other.failure_on_node()) {
+            // What other Nodes have to do with it does not count.
+            (SignKind::NodeNotReady | SignKind::NodePressure, Some(failure)) => failure.from.at,
+            _ => other.from.at,
+        };
+        let is_earlier = between(from, one.from.at) <= noticed_within(one, other);
+        let is_then = one.to.is_none_or(|to| between(to, from) <= SLACK);
         if !is_earlier || !is_then {
             return false;
         }
@@ -220,9 +225,9 @@ impl ProblemRanking<'_> {
         }
     }
 
-    /// Returns whether a problem began with a Pod that was on a Node before that was well again.
+    /// Returns whether a Pod that a problem is about was on a Node before that was well again.
     fn began_on(&self, problem: &Problem, node: &Problem) -> bool {
-        let Some(first) = problem.nodes.first() else {
+        let Some(first) = problem.failure_on_node() else {
             return false;
         };
         let bound = || {

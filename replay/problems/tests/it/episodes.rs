@@ -535,6 +535,34 @@ fn a_reboot_that_the_recording_begins_in_is_planned_if_the_node_is_cordoned() {
 }
 
 #[test]
+fn the_node_of_the_failure_that_is_there_at_the_end_explains_a_problem() {
+    let mut life = Life::of(&[("nodes", "Node"), ("pods", "Pod")]);
+    for (node, pod) in [("n1", "shop/agent-1"), ("n2", "shop/agent-2")] {
+        life.put("nodes", node, reported("True", false));
+        life.put("pods", pod, agent(node, "True"));
+    }
+    life.until("14:09:00");
+    life.put("nodes", "n1", reported("True", true));
+    life.until("14:10:00");
+    life.put("nodes", "n1", reported("Unknown", true));
+    life.put("pods", "shop/agent-1", agent("n1", "False"));
+    life.until("14:11:00");
+    life.put("nodes", "n1", reported("True", false));
+    life.put("pods", "shop/agent-1", agent("n1", "True"));
+    life.until("14:14:00");
+    life.put("nodes", "n2", reported("True", true));
+    life.until("14:15:00");
+    life.put("nodes", "n2", reported("Unknown", true));
+    life.put("pods", "shop/agent-2", agent("n2", "False"));
+    let list = life.end("14:16:00");
+    let agent = list.problems.iter().find(|one| one.object.kind == "Job");
+    let agent = agent.expect("a problem of the agent");
+    let by = agent.consequence_of.and_then(|by| list.problems.get(by));
+    assert_eq!(by.map(|by| by.object.name.as_str()), Some("n2"));
+    assert!(unplanned(&list).is_empty(), "{:?}", unplanned(&list));
+}
+
+#[test]
 fn another_kind_of_fault_long_after_the_first_is_another_problem() {
     let mut life = Life::of(&[("pods", "Pod")]);
     life.put("pods", "shop/web", running());
