@@ -620,6 +620,7 @@ impl TrackedSigns {
             count: 1,
             node: node.to_owned(),
             reasons: Vec::new(),
+            began: None,
         };
         let Some(span) = known else {
             self.spans.push(new(sign, &self.node));
@@ -714,6 +715,7 @@ impl LeaseHolders {
                 count,
                 node: String::new(),
                 reasons: Vec::new(),
+                began: None,
             });
         }
         spans

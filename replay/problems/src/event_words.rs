@@ -72,6 +72,7 @@ impl WarningEvent {
             count: self.count,
             node: String::new(),
             reasons: Vec::new(),
+            began: None,
         }
     }
 }

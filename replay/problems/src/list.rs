@@ -841,6 +841,7 @@ impl<'a> ListBuilder<'a> {
                     object: shown.clone(),
                     reason: span.sign.reason.clone(),
                     message: span.sign.message.clone(),
+                    began: span.began.clone(),
                     from: span.from,
                     to: span.end.at(),
                 })
@@ -1045,6 +1046,7 @@ impl<'a> ListBuilder<'a> {
             count: 1,
             node: node.to_owned(),
             reasons: Vec::new(),
+            began: None,
         };
         Some((self.object_of(budget)?, span))
     }

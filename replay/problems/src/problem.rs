@@ -74,6 +74,8 @@ pub struct ProblemSign {
     pub reason: String,
     /// The object's own words.
     pub message: String,
+    /// The words that it began with, if later ones differ.
+    pub(crate) began: Option<String>,
     /// The version that showed it first.
     pub from: RecordMark,
     /// When it ended; `None` if it did not.

@@ -166,10 +166,7 @@ impl ProblemRanking<'_> {
             (
                 SignKind::OperatorUnavailable | SignKind::OperatorDegraded,
                 SignKind::VersionFailing,
-            ) => other
-                .signs
-                .iter()
-                .any(|sign| has_word(&sign.message, &one.object.name)),
+            ) => is_named(&one.object.name, other),
             // The program that makes the network of the Node ran on it and failed.
             (_, SignKind::NodeNotReady) if one.object.kind == "DaemonSet" => {
                 takes_network_away(one, other)
@@ -284,6 +281,20 @@ impl ProblemRanking<'_> {
                 .filter_map(|id| self.timeline.key_of(*id));
             of_uid.into_iter().any(|key| key.uid == *uid) || (self.is_of)(uid, &workload.object)
         })
+    }
+}
+
+/// Returns whether a failing `ClusterVersion` names an operator. If it named operators when it began, those that
+/// failed later are not what it began with.
+fn is_named(operator: &str, version: &Problem) -> bool {
+    let first = version.signs.first();
+    let began = first.map(|first| first.began.as_deref().unwrap_or(&first.message));
+    match began.filter(|began| began.to_lowercase().contains("cluster operator")) {
+        Some(began) => has_word(began, operator),
+        None => {
+            let mut signs = version.signs.iter();
+            signs.any(|sign| has_word(&sign.message, operator))
+        }
     }
 }
 

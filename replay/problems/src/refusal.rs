@@ -207,6 +207,7 @@ impl FailedCalls {
             count: shown.max(said),
             node: String::new(),
             reasons: Vec::new(),
+            began: None,
         })
     }
 }
@@ -279,6 +280,7 @@ mod tests {
             count: 1,
             node: String::new(),
             reasons: Vec::new(),
+            began: None,
         }
     }
 

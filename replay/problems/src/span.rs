@@ -87,11 +87,17 @@ pub(crate) struct SignSpan {
     pub(crate) node: String,
     /// Each reason that the sign gave, with the version that gave it first; empty while it gave only one.
     pub(crate) reasons: Vec<(String, RecordMark)>,
+    /// The words of a `ClusterVersion` that it began with, if later ones differ.
+    pub(crate) began: Option<String>,
 }
 
 impl SignSpan {
     /// Takes a later reading of the sign, which may give another reason.
     pub(crate) fn update(&mut self, later: Sign, mark: RecordMark) {
+        let is_other = !later.message.is_empty() && later.message != self.sign.message;
+        if is_other && self.sign.kind == SignKind::VersionFailing && self.began.is_none() {
+            self.began = Some(self.sign.message.clone());
+        }
         let before = self.sign.reason.clone();
         self.sign.update(later);
         if self.sign.reason == before {
@@ -234,6 +240,7 @@ mod tests {
             count: 1,
             node: String::new(),
             reasons: Vec::new(),
+            began: None,
         };
         assert!(!span.is_passing(), "it is open");
         span.close(end(at(seconds)));

@@ -302,6 +302,56 @@ fn a_reason_is_not_said_of_the_time_before_it() {
 }
 
 #[test]
+fn a_failing_version_is_explained_by_the_operator_that_it_named_first() {
+    let operators = "clusteroperators.config.openshift.io";
+    let versions = "clusterversions.config.openshift.io";
+    let mut life = Life::of(&[(versions, "ClusterVersion"), (operators, "ClusterOperator")]);
+    let operator = |degraded: &str| {
+        json!({"metadata": {}, "status": {"conditions": [
+            condition("Available", "True", "", ""), condition("Degraded", degraded, "SyncError", "m")]}})
+    };
+    let version = |status: &str, message: &str| {
+        json!({"metadata": {}, "status": {
+            "desired": {"version": "4.21.1", "image": "4.21.1"},
+            "history": [{"state": "Completed", "version": "4.21.1", "image": "4.21.1",
+                "startedTime": "2026-11-20T10:00:00Z", "completionTime": "2026-11-20T11:00:00Z"}],
+            "conditions": [condition("Failing", status, "ClusterOperatorDegraded", message)]}})
+    };
+    for name in ["etcd", "dns"] {
+        life.put(operators, name, operator("False"));
+    }
+    life.find(versions, "version", version("False", ""));
+    life.until("14:10:00");
+    life.put(operators, "etcd", operator("True"));
+    life.wait(2_000);
+    life.put(
+        versions,
+        "version",
+        version("True", "Cluster operator etcd is degraded"),
+    );
+    life.until("14:10:40");
+    life.put(operators, "etcd", operator("False"));
+    life.put(operators, "dns", operator("True"));
+    life.wait(2_000);
+    life.put(
+        versions,
+        "version",
+        version("True", "Cluster operator dns is degraded"),
+    );
+    life.until("14:25:00");
+    life.put(versions, "version", version("False", ""));
+    let list = life.end("14:30:00");
+    let failing = list
+        .problems
+        .iter()
+        .find(|one| one.object.kind == "ClusterVersion");
+    let failing = failing.expect("a problem of the version");
+    let by = failing.consequence_of.and_then(|by| list.problems.get(by));
+    assert_eq!(by.map(|by| by.object.name.as_str()), Some("etcd"));
+    assert_eq!(failing.message, "Cluster operator dns is degraded");
+}
+
+#[test]
 fn another_object_of_the_name_ends_a_problem() {
     let node = |ready: &str| json!({"metadata": {}, "status": {"conditions": [condition("Ready", ready, "Kubelet", "m")]}});
     let mut life = Life::of(&[("nodes", "Node"), ("pods", "Pod")]);
