@@ -7,8 +7,11 @@ use crate::state_health::StateHealth;
 use crate::status_word::StatusWord;
 use crate::workload::{self, WorkloadStage};
 use kubereel_format::ResourceInfo;
-use kubereel_history::field::{is_being_deleted, is_true};
+use kubereel_history::field::{is_being_deleted, is_true, items, text};
 use serde_json::Value;
+
+/// The taint by which the cluster autoscaler marks a Node before it drains and deletes it.
+const REMOVAL_TAINT: &str = "ToBeDeletedByClusterAutoscaler";
 
 /// A kind of object with derived states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -387,6 +390,13 @@ pub fn is_cordoned(node: &Value) -> bool {
     is_true(node, "/spec/unschedulable")
 }
 
+/// Returns whether a Node is being removed: it was deleted, or the cluster autoscaler drains it before it deletes the
+/// machine.
+pub fn is_being_removed(node: &Value) -> bool {
+    let mut taints = items(node, "/spec/taints").iter();
+    is_being_deleted(node) || taints.any(|taint| text(taint, "/key") == REMOVAL_TAINT)
+}
+
 fn pod(object: &Value) -> (StateHealth, &str) {
     match PodStage::of(object) {
         PodStage::Terminating => (StateHealth::Changing, "Terminating"),
@@ -634,6 +644,17 @@ mod tests {
         let read = |ready: &str| StateKind::Node.whole(&node(ready)).expect("a state");
         assert_eq!(read("Unknown").0, StateHealth::Down);
         assert_eq!(read("True").1, "cordoned");
+    }
+
+    #[test]
+    fn a_node_is_removed_from_its_deletion_or_the_taint_of_the_autoscaler_on() {
+        let taint = |key: &str| json!({"spec": {"taints": [{"key": key, "effect": "NoSchedule"}]}});
+        assert!(is_being_removed(&taint("ToBeDeletedByClusterAutoscaler")));
+        assert!(!is_being_removed(&taint(
+            "DeletionCandidateOfClusterAutoscaler"
+        )));
+        let deleted = json!({"metadata": {"deletionTimestamp": "2026-11-23T10:00:00Z"}});
+        assert!(is_being_removed(&deleted));
     }
 
     #[test]

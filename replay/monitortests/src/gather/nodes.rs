@@ -6,7 +6,7 @@ use super::mode::Mode;
 use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::interval::{Interval, Level, source};
 use crate::reading;
-use kubereel_cluster::StatusCondition;
+use kubereel_cluster::{StatusCondition, is_being_removed};
 use serde_json::Value;
 
 const DESIRED: &str = "/metadata/annotations/machineconfiguration.openshift.io~1desiredConfig";
@@ -111,7 +111,9 @@ impl Nodes {
 
     fn reachability(&mut self, seen: &WatchedEvent<'_>, before: &Value) {
         let unschedulable = reading::at(seen.now, "/spec/unschedulable");
-        let is_schedulable = unschedulable.and_then(Value::as_bool) != Some(true);
+        // Upstream excuses a node without its machine by a cordon alone.
+        let is_removed = self.mode.is_exact() && is_being_removed(seen.now);
+        let is_schedulable = unschedulable.and_then(Value::as_bool) != Some(true) && !is_removed;
         let is_updating = reading::text(before, CURRENT) != reading::text(seen.now, DESIRED);
         let was_ready = self.readiness(before) == ReadyReport::Ready;
         let is_lost = was_ready && self.readiness(seen.now) == ReadyReport::NotReady;
@@ -173,6 +175,7 @@ impl Watcher for Nodes {
     fn interests(&self) -> Vec<Interest> {
         let paths = [
             "metadata.annotations",
+            "metadata.deletionTimestamp",
             "metadata.labels",
             "spec.taints",
             "spec.unschedulable",

@@ -2,10 +2,10 @@
 
 use super::Reading;
 use crate::sign::{Sign, SignKind};
-use kubereel_cluster::{StateHealth, StateKind, StatusCondition, is_cordoned};
+use kubereel_cluster::{StateHealth, StateKind, StatusCondition, is_being_removed, is_cordoned};
 use serde_json::Value;
 
-pub(super) const PATHS: &[&str] = &["spec.unschedulable"];
+pub(super) const PATHS: &[&str] = &["spec.unschedulable", "spec.taints.key"];
 
 /// Returns what a condition of a kind says if it is bad.
 fn sign_kind(kind: StateKind, condition: &str) -> Option<SignKind> {
@@ -46,13 +46,22 @@ pub(super) fn read(kind: StateKind, object: &Value) -> Reading {
     if kind == StateKind::Operator {
         reading.is_well &= reading.signs.is_empty();
     }
-    if kind == StateKind::Node && is_cordoned(object) {
-        let words = "spec.unschedulable is true";
-        reading
-            .signs
-            .push(Sign::new(SignKind::NodeCordoned, "", words));
+    if kind == StateKind::Node {
+        reading.signs.extend(cordon(object));
     }
     reading
+}
+
+/// Reads why a Node takes no Pods by somebody's will.
+fn cordon(node: &Value) -> Option<Sign> {
+    let words = if is_cordoned(node) {
+        "spec.unschedulable is true"
+    } else if is_being_removed(node) {
+        "the cluster autoscaler removes it"
+    } else {
+        return None;
+    };
+    Some(Sign::new(SignKind::NodeCordoned, "", words))
 }
 
 #[cfg(test)]

@@ -585,6 +585,49 @@ fn a_reboot_that_the_recording_begins_in_is_planned_if_the_node_is_cordoned() {
 }
 
 #[test]
+fn a_node_that_the_autoscaler_removes_is_no_outage() {
+    let removed = |is_tainted: bool| {
+        let mut life = Life::of(&[("nodes", "Node")]);
+        let node = |ready: &str, is_tainted: bool| {
+            let mut node = reported(ready, false);
+            if is_tainted {
+                node["spec"]["taints"] =
+                    json!([{"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}]);
+            }
+            node
+        };
+        life.put("nodes", "n1", node("True", false));
+        life.until("14:10:00");
+        life.put("nodes", "n1", node("True", is_tainted));
+        life.until("14:11:00");
+        life.put("nodes", "n1", node("Unknown", is_tainted));
+        life.until("14:12:00");
+        life.delete("nodes", "n1");
+        life
+    };
+    let rules = [
+        "node-not-ready",
+        "node-unexpected-not-ready",
+        "node-unexpected-unreachable",
+    ];
+    let failed = |life: Life| {
+        let report = life.judged("14:20:00");
+        rules.map(|rule| report.verdict_of(rule) == Some(CaseVerdict::Fail))
+    };
+    assert!(unplanned(&removed(true).end("14:20:00")).is_empty());
+    assert_eq!(
+        unplanned(&removed(false).end("14:20:00")),
+        ["Node n1 NodeStatusUnknown"]
+    );
+    assert_eq!(failed(removed(true)), [false, false, false]);
+    assert_eq!(
+        failed(removed(false)),
+        [true, true, false],
+        "no taint says that it is unreachable"
+    );
+}
+
+#[test]
 fn the_node_of_the_failure_that_is_there_at_the_end_explains_a_problem() {
     let mut life = Life::of(&[("nodes", "Node"), ("pods", "Pod")]);
     for (node, pod) in [("n1", "shop/agent-1"), ("n2", "shop/agent-2")] {
