@@ -802,7 +802,7 @@ impl<'a> ListBuilder<'a> {
         let kind = telling.sign.kind;
         let own = spans.iter().map(|(_, _, span)| span);
         let own = own.filter(|span| span.sign.kind == kind);
-        let count = own.clone().map(|span| span.count).sum();
+        let count = self.count_of(&root, spans, kind);
         let ends: Option<Vec<RecordedAt>> = own.clone().map(|span| span.end.at()).collect();
         let reason = &telling.sign.reason;
         let reasons = own.filter_map(|span| span.reason_from(reason));
@@ -868,6 +868,22 @@ impl<'a> ListBuilder<'a> {
         let lives = self.timeline.lives(resource, &root.namespace, &root.name);
         let last = lives.last().map(|life| life.end);
         matches!(last, Some(LifetimeEnd::Deleted(_)))
+    }
+
+    /// Returns how often a problem was so. Conditions and Events report the same: a controller writes both, and that of
+    /// a Deployment repeats what its `ReplicaSet` says.
+    fn count_of(&self, root: &ProblemObject, spans: &[GroupedSpan], kind: SignKind) -> u64 {
+        let own = spans.iter().filter(|(_, _, span)| span.sign.kind == kind);
+        let (states, events): (Vec<_>, Vec<_>) =
+            own.partition(|(_, shown, span)| self.is_named(span.object, shown));
+        let is_by_root =
+            kind == SignKind::CreateFailed && states.iter().any(|(_, shown, _)| shown == root);
+        let states = states
+            .iter()
+            .filter(|(_, shown, _)| !is_by_root || shown == root);
+        let states: u64 = states.map(|(_, _, span)| span.count).sum();
+        let events: u64 = events.iter().map(|(_, _, span)| span.count).sum();
+        states.max(events)
     }
 
     /// Finds the span that names a problem: the most telling one, and of a problem that is open one that is not over.

@@ -256,6 +256,46 @@ fn a_claim_that_lost_its_volume_is_lost_whatever_it_was_before() {
 }
 
 #[test]
+fn what_conditions_and_events_say_is_counted_once() {
+    let mut life = Life::of(&[
+        ("events", "Event"),
+        ("deployments.apps", "Deployment"),
+        ("replicasets.apps", "ReplicaSet"),
+    ]);
+    let failing = |mut object: Value| {
+        object["status"]["conditions"] = json!([condition(
+            "ReplicaFailure",
+            "True",
+            "FailedCreate",
+            "exceeded quota"
+        )]);
+        object
+    };
+    let set = json!({"metadata": {"ownerReferences": [{"kind": "Deployment", "name": "web",
+        "uid": "deployments.apps shop/web", "controller": true}]}, "spec": {"replicas": 3}, "status": {}});
+    life.put("deployments.apps", "shop/web", deployment(3, 3, 3));
+    life.put("replicasets.apps", "shop/web-1", set.clone());
+    life.until("14:10:00");
+    life.put("deployments.apps", "shop/web", failing(deployment(3, 3, 2)));
+    life.put("replicasets.apps", "shop/web-1", failing(set));
+    for count in [1, 5] {
+        let event = warning(
+            "ReplicaSet",
+            "shop",
+            "web-1",
+            "FailedCreate",
+            "exceeded quota",
+            count,
+        );
+        life.put("events", "shop/web-1.1", event);
+        life.wait(20_000);
+    }
+    let list = life.end("14:20:00");
+    assert_eq!(lines(&list), ["Deployment shop/web FailedCreate"]);
+    assert_eq!(list.problems.first().map(|one| one.count), Some(5));
+}
+
+#[test]
 fn a_failed_job_is_listed_although_another_job_of_its_name_succeeds() {
     let job = |kind: &str| json!({"metadata": {}, "spec": {}, "status": {"conditions": [condition(kind, "True", "BackoffLimitExceeded", "m")]}});
     let mut life = Life::of(&[("jobs.batch", "Job")]);
