@@ -45,6 +45,15 @@ const SETTLED: Duration = Duration::from_secs(90);
 const NEW: Duration = Duration::from_mins(5);
 /// The namespace that a cluster begins with.
 const SYSTEM: &str = "kube-system";
+/// What Events say of a Pod that does not start.
+const NOT_STARTED: [&str; 6] = [
+    "FailedMount",
+    "FailedAttachVolume",
+    "FailedMapVolume",
+    "FailedCreatePodSandBox",
+    "NetworkNotReady",
+    "Failed",
+];
 /// More owners than this are a loop.
 const MOST_OWNERS: usize = 8;
 
@@ -817,7 +826,7 @@ impl<'a> ListBuilder<'a> {
             kind,
             class: kind.class(),
             reason: telling.sign.reason.clone(),
-            message: self.worded(shown, telling),
+            message: self.worded(&root, shown, telling),
             from,
             to: if is_open { None } else { last },
             kind_from: telling.from,
@@ -913,7 +922,10 @@ impl<'a> ListBuilder<'a> {
     }
 
     /// Adds what Events say where the object itself says less.
-    fn worded(&self, shown: &ProblemObject, span: &SignSpan) -> String {
+    fn worded(&self, root: &ProblemObject, shown: &ProblemObject, span: &SignSpan) -> String {
+        if span.sign.kind.is_of_replicas() {
+            return self.worded_by_pods(root, span);
+        }
         let reasons: &[&str] = match span.sign.kind {
             SignKind::Probe | SignKind::ContainerExit => &["Unhealthy"],
             SignKind::ClaimPending => &["ProvisioningFailed", "FailedBinding"],
@@ -934,6 +946,31 @@ impl<'a> ListBuilder<'a> {
             None => span.sign.message.clone(),
             Some(event) if span.sign.message.is_empty() => event.message.clone(),
             Some(event) => format!("{}; {}", span.sign.message, event.message),
+        }
+    }
+
+    /// Adds what an Event says of a Pod that a workload lacks. What fails for a short time need not be a sign.
+    fn worded_by_pods(&self, root: &ProblemObject, span: &SignSpan) -> String {
+        let until = span.end.at().unwrap_or(self.timeline.end());
+        let is_then = |event: &&WarningEvent| {
+            NOT_STARTED.contains(&event.reason.as_str())
+                && between(event.to.at, span.from.at) <= SLACK
+                && event.from.at <= until
+        };
+        let pods = self.pods.get_or_init(|| self.pods_of_workloads());
+        let pods = pods.get(root).into_iter().flatten();
+        let said = pods.filter_map(|pod| {
+            let pod = self.object_of(*pod)?;
+            let of = self.found.events.of(&pod.kind, &pod.namespace, &pod.name);
+            let event = of.iter().find(is_then)?;
+            let words = format!("{} {}: {}", pod.label(), event.reason, event.message);
+            Some((event.from, words))
+        });
+        let own = span.sign.message.trim_end_matches('.');
+        match said.min() {
+            None => span.sign.message.clone(),
+            Some((_, words)) if own.is_empty() => words,
+            Some((_, words)) => format!("{own}; {words}"),
         }
     }
 

@@ -296,6 +296,40 @@ fn what_conditions_and_events_say_is_counted_once() {
 }
 
 #[test]
+fn a_workload_that_lacks_pods_quotes_what_events_say_of_them() {
+    let lacking = |at: &str| {
+        let mut life = Life::of(&[
+            ("events", "Event"),
+            ("pods", "Pod"),
+            ("deployments.apps", "Deployment"),
+        ]);
+        life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
+        life.put("pods", "shop/api-1", api_pod("n1", "True"));
+        let words = "secret \"tls\" not found";
+        let event = |count| warning("Pod", "shop", "api-2", "FailedMount", words, count);
+        life.until(at);
+        life.put("events", "shop/api-2.1", event(1));
+        life.until("14:10:00");
+        life.delete("pods", "shop/api-1");
+        life.put(
+            "pods",
+            "shop/api-2",
+            pod(("Deployment", "api"), "n1", "Pending"),
+        );
+        life.put("deployments.apps", "shop/api", deployment(1, 1, 0));
+        life.until("14:10:45");
+        life.put("pods", "shop/api-2", api_pod("n1", "True"));
+        life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
+        let list = life.end("14:20:00");
+        assert_eq!(lines(&list), ["Deployment shop/api Replicas"]);
+        list.problems.first().map(|one| one.message.clone())
+    };
+    let quoted = "replicas; Pod shop/api-2 FailedMount: secret \"tls\" not found";
+    assert_eq!(lacking("14:10:00").as_deref(), Some(quoted));
+    assert_eq!(lacking("14:05:00").as_deref(), Some("replicas"));
+}
+
+#[test]
 fn a_failed_job_is_listed_although_another_job_of_its_name_succeeds() {
     let job = |kind: &str| json!({"metadata": {}, "spec": {}, "status": {"conditions": [condition(kind, "True", "BackoffLimitExceeded", "m")]}});
     let mut life = Life::of(&[("jobs.batch", "Job")]);
