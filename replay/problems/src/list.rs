@@ -19,7 +19,7 @@ use crate::signs::{FULL, is_killed_by_signal};
 use crate::span::{ShownTime, SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::{ClusterHistory, DrainHold, MarkSpan, RecordMark, Retrieval};
 use kubereel_format::{ObjectId, RecordedAt, Seq};
-use kubereel_history::field::{number, text};
+use kubereel_history::field::{is_being_deleted, number, text};
 use kubereel_history::{
     ChangeKind, Cut, EventText, LifetimeEnd, ObjectFilter, Timeline, UnobservedSpan,
 };
@@ -45,14 +45,20 @@ const SETTLED: Duration = Duration::from_secs(90);
 const NEW: Duration = Duration::from_mins(5);
 /// The namespace that a cluster begins with.
 const SYSTEM: &str = "kube-system";
+/// What an Event says to fail is normal no longer than this at the end of the recording.
+const FAILING: Duration = Duration::from_secs(5);
+/// The same of a container that was never ready, whose probe failed this often.
+const FAILING_START: Duration = Duration::from_secs(20);
+const FAILURES: u64 = 3;
 /// What Events say of a Pod that does not start.
-const NOT_STARTED: [&str; 6] = [
+const NOT_STARTED: [&str; 7] = [
     "FailedMount",
     "FailedAttachVolume",
     "FailedMapVolume",
     "FailedCreatePodSandBox",
     "NetworkNotReady",
     "Failed",
+    "Unhealthy",
 ];
 /// More owners than this are a loop.
 const MOST_OWNERS: usize = 8;
@@ -541,20 +547,22 @@ impl<'a> ListBuilder<'a> {
         lives.last().map(|life| life.object)
     }
 
-    /// Returns whether an Event says that what is awaited fails: a probe, a volume.
-    fn is_said_to_fail(&self, span: &SignSpan) -> bool {
-        let reason = match span.sign.kind {
-            SignKind::Probe => "Unhealthy",
-            SignKind::ClaimPending => "ProvisioningFailed",
-            _ => return false,
+    /// Returns how long a sign that nothing ended is normal if an Event says that what is awaited fails: a probe, a
+    /// volume. Probes of what was never ready fail a few times until it has started.
+    fn normal_if_said_to_fail(&self, span: &SignSpan) -> Option<Duration> {
+        let (reason, times, normal) = match span.sign.kind {
+            SignKind::Probe if !span.was_well => ("Unhealthy", FAILURES, FAILING_START),
+            SignKind::Probe => ("Unhealthy", 0, FAILING),
+            SignKind::ClaimPending => ("ProvisioningFailed", 0, FAILING),
+            _ => return None,
         };
-        self.object_of(span.object).is_some_and(|object| {
-            let of = self
-                .found
-                .events
-                .of(&object.kind, &object.namespace, &object.name);
-            of.iter().any(|event| event.reason == reason)
-        })
+        let object = self.object_of(span.object)?;
+        let of = self
+            .found
+            .events
+            .of(&object.kind, &object.namespace, &object.name);
+        let is_said = |event: &WarningEvent| event.reason == reason && event.count >= times;
+        of.iter().any(is_said).then_some(normal)
     }
 
     /// Returns since when the end of a sign may have been missed.
@@ -604,9 +612,8 @@ impl<'a> ListBuilder<'a> {
         }
         if is_open {
             normal = (normal / 6).min(span.sign.kind.most_at_end());
-            if self.is_said_to_fail(span) {
-                normal = normal.min(Duration::from_secs(5));
-            }
+            let said = self.normal_if_said_to_fail(span);
+            normal = said.map_or(normal, |said| normal.min(said));
         }
         lasting >= normal
     }
@@ -952,7 +959,7 @@ impl<'a> ListBuilder<'a> {
     /// Adds what an Event says of a Pod that a workload lacks. What fails for a short time need not be a sign.
     fn worded_by_pods(&self, root: &ProblemObject, span: &SignSpan) -> String {
         let until = span.end.at().unwrap_or(self.timeline.end());
-        let is_then = |event: &&WarningEvent| {
+        let is_then = |event: &WarningEvent| {
             NOT_STARTED.contains(&event.reason.as_str())
                 && between(event.to.at, span.from.at) <= SLACK
                 && event.from.at <= until
@@ -960,10 +967,11 @@ impl<'a> ListBuilder<'a> {
         let pods = self.pods.get_or_init(|| self.pods_of_workloads());
         let pods = pods.get(root).into_iter().flatten();
         let said = pods.filter_map(|pod| {
-            let pod = self.object_of(*pod)?;
-            let of = self.found.events.of(&pod.kind, &pod.namespace, &pod.name);
-            let event = of.iter().find(is_then)?;
-            let words = format!("{} {}: {}", pod.label(), event.reason, event.message);
+            let key = self.object_of(*pod)?;
+            let of = self.found.events.of(&key.kind, &key.namespace, &key.name);
+            let mut of = of.iter();
+            let event = of.find(|event| is_then(event) && self.is_wanted(*pod, event.to.seq))?;
+            let words = format!("{} {}: {}", key.label(), event.reason, event.message);
             Some((event.from, words))
         });
         let own = span.sign.message.trim_end_matches('.');
@@ -972,6 +980,14 @@ impl<'a> ListBuilder<'a> {
             Some((_, words)) if own.is_empty() => words,
             Some((_, words)) => format!("{own}; {words}"),
         }
+    }
+
+    /// Returns whether a Pod was not being deleted when a record was written: the probes of one that is may fail.
+    fn is_wanted(&self, pod: ObjectId, until: Seq) -> bool {
+        let mut versions = self.timeline.reel().versions(pod).iter().rev();
+        let last = versions.find(|seq| **seq <= until);
+        let body = last.and_then(|seq| read(self.timeline, *seq));
+        body.is_some_and(|pod| !is_being_deleted(&pod))
     }
 
     /// Returns whether a Node went away because somebody drained and rebooted it, or a Service or a workload was

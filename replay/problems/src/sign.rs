@@ -248,11 +248,11 @@ impl SignKind {
         )
     }
 
-    /// Returns how long a sign that nothing ended is normal at most: what takes minutes only in large clusters.
+    /// Returns how long a sign that nothing ended is normal at most: what takes minutes only in large clusters. What
+    /// starts does so in any.
     pub(crate) const fn most_at_end(self) -> Duration {
         match self {
             Self::DeletionStuck => Duration::from_secs(10),
-            Self::Probe | Self::PodPending => Duration::from_secs(20),
             _ => Duration::MAX,
         }
     }

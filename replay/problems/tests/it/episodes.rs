@@ -297,7 +297,7 @@ fn what_conditions_and_events_say_is_counted_once() {
 
 #[test]
 fn a_workload_that_lacks_pods_quotes_what_events_say_of_them() {
-    let lacking = |at: &str| {
+    let lacking = |at: &str, of: &str, reason: &str| {
         let mut life = Life::of(&[
             ("events", "Event"),
             ("pods", "Pod"),
@@ -305,28 +305,70 @@ fn a_workload_that_lacks_pods_quotes_what_events_say_of_them() {
         ]);
         life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
         life.put("pods", "shop/api-1", api_pod("n1", "True"));
-        let words = "secret \"tls\" not found";
-        let event = |count| warning("Pod", "shop", "api-2", "FailedMount", words, count);
-        life.until(at);
-        life.put("events", "shop/api-2.1", event(1));
+        let event = warning("Pod", "shop", of, reason, "it fails", 1);
+        if at < "14:10:00" {
+            life.until(at);
+            life.put("events", "shop/api.1", event.clone());
+        }
         life.until("14:10:00");
-        life.delete("pods", "shop/api-1");
-        life.put(
-            "pods",
-            "shop/api-2",
-            pod(("Deployment", "api"), "n1", "Pending"),
-        );
+        let mut going = api_pod("n1", "True");
+        going["metadata"]["deletionTimestamp"] = json!("2026-11-21T14:10:30Z");
+        life.put("pods", "shop/api-1", going);
+        let starting = pod(("Deployment", "api"), "n1", "Pending");
+        life.put("pods", "shop/api-2", starting);
         life.put("deployments.apps", "shop/api", deployment(1, 1, 0));
+        if at > "14:10:00" {
+            life.until(at);
+            life.put("events", "shop/api.1", event);
+        }
+        life.until("14:10:15");
+        life.delete("pods", "shop/api-1");
         life.until("14:10:45");
         life.put("pods", "shop/api-2", api_pod("n1", "True"));
         life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
         let list = life.end("14:20:00");
         assert_eq!(lines(&list), ["Deployment shop/api Replicas"]);
-        list.problems.first().map(|one| one.message.clone())
+        let message = list.problems.first().map(|one| one.message.clone());
+        message.unwrap_or_default()
     };
-    let quoted = "replicas; Pod shop/api-2 FailedMount: secret \"tls\" not found";
-    assert_eq!(lacking("14:10:00").as_deref(), Some(quoted));
-    assert_eq!(lacking("14:05:00").as_deref(), Some("replicas"));
+    let then = "14:10:05";
+    assert_eq!(
+        lacking(then, "api-2", "FailedMount"),
+        "replicas; Pod shop/api-2 FailedMount: it fails"
+    );
+    assert_eq!(
+        lacking(then, "api-2", "Unhealthy"),
+        "replicas; Pod shop/api-2 Unhealthy: it fails"
+    );
+    // What is being deleted need not be ready; and this was long before.
+    assert_eq!(lacking(then, "api-1", "Unhealthy"), "replicas");
+    assert_eq!(lacking("14:05:00", "api-2", "FailedMount"), "replicas");
+}
+
+#[test]
+fn what_starts_when_the_recording_ends_needs_a_sixth_of_its_time_to_fail() {
+    let ends = |is_pending: bool, failures: u64, time: &str| {
+        let mut life = Life::of(&[("events", "Event"), ("pods", "Pod")]);
+        life.until("14:01:00");
+        let mut starting = agent("n1", "False");
+        if is_pending {
+            starting = pod(("Job", "agent"), "n1", "Pending");
+        }
+        life.put("pods", "shop/agent-1", starting);
+        if failures > 0 {
+            let words = "Readiness probe failed: connection refused";
+            let event = warning("Pod", "shop", "agent-1", "Unhealthy", words, failures);
+            life.put("events", "shop/agent-1.1", event);
+        }
+        !lines(&life.end(time)).is_empty()
+    };
+    assert!(!ends(true, 0, "14:01:45"));
+    assert!(ends(true, 0, "14:01:55"));
+    assert!(!ends(false, 0, "14:01:45"));
+    assert!(ends(false, 0, "14:01:55"));
+    assert!(!ends(false, 1, "14:01:45"));
+    assert!(!ends(false, 3, "14:01:15"));
+    assert!(ends(false, 3, "14:01:25"));
 }
 
 #[test]
