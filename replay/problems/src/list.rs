@@ -797,22 +797,9 @@ impl<'a> ListBuilder<'a> {
             open.map(|(_, _, span)| self.unknown_since(span)).collect();
         let unknown_since = unknown.and_then(|all| all.into_iter().max());
         let mut shown_by: Vec<ObjectId> = Vec::new();
-        let mut nodes: Vec<NodeFailure> = Vec::new();
         for (_, _, span) in spans {
             if !shown_by.contains(&span.object) && shown_by.len() < MOST_SIGNS {
                 shown_by.push(span.object);
-            }
-            // The spans are in order of time.
-            let known = nodes.iter_mut().find(|one| one.node == span.node);
-            if let Some(known) = known {
-                known.is_open |= span.end == SignEnd::Open;
-            } else if !span.node.is_empty() {
-                nodes.push(NodeFailure {
-                    node: span.node.clone(),
-                    pod: span.object,
-                    from: span.from,
-                    is_open: span.end == SignEnd::Open,
-                });
             }
         }
         let kind = telling.sign.kind;
@@ -862,7 +849,7 @@ impl<'a> ListBuilder<'a> {
                     to: span.end.at(),
                 })
                 .collect(),
-            nodes,
+            nodes: failures_on_nodes(spans),
             is_planned: self.is_planned(&root, spans),
             consequence_of: None,
             causes: Vec::new(),
@@ -1177,6 +1164,25 @@ impl<'a> ListBuilder<'a> {
         self.object_of(pod)
             .is_some_and(|shown| self.root(&shown, pod) == *workload)
     }
+}
+
+/// Returns the first failure of a Pod on each Node, of spans in order of time.
+fn failures_on_nodes(spans: &[GroupedSpan]) -> Vec<NodeFailure> {
+    let mut nodes: Vec<NodeFailure> = Vec::new();
+    for (_, _, span) in spans {
+        let known = nodes.iter_mut().find(|one| one.node == span.node);
+        if let Some(known) = known {
+            known.is_open |= span.end == SignEnd::Open;
+        } else if !span.node.is_empty() {
+            nodes.push(NodeFailure {
+                node: span.node.clone(),
+                pod: span.object,
+                from: span.from,
+                is_open: span.end == SignEnd::Open,
+            });
+        }
+    }
+    nodes
 }
 
 /// Returns whether an object that failed to start was well before it showed a sign of another kind.

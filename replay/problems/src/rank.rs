@@ -289,13 +289,11 @@ impl ProblemRanking<'_> {
 fn is_named(operator: &str, version: &Problem) -> bool {
     let first = version.signs.first();
     let began = first.map(|first| first.began.as_deref().unwrap_or(&first.message));
-    match began.filter(|began| began.to_lowercase().contains("cluster operator")) {
-        Some(began) => has_word(began, operator),
-        None => {
-            let mut signs = version.signs.iter();
-            signs.any(|sign| has_word(&sign.message, operator))
-        }
+    if let Some(began) = began.filter(|began| began.to_lowercase().contains("cluster operator")) {
+        return has_word(began, operator);
     }
+    let mut signs = version.signs.iter();
+    signs.any(|sign| has_word(&sign.message, operator))
 }
 
 /// Returns whether a text has the name of an object as a word.
