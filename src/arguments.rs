@@ -132,34 +132,24 @@ pub(crate) fn resolve_within(
     moment: Moment,
     flag: &str,
 ) -> Result<Cut, CommandError> {
-    let cut = resolve(timeline, moment, flag)?;
-    match cut {
-        Cut::Arrival { wall, .. } if timeline.reaches_outside(Some(cut), None) => {
-            Err(outside(timeline, moment, wall, flag))
+    let moment = recorded(timeline, moment, flag)?;
+    let cut = timeline.resolve_within(moment);
+    cut.map_err(|error| match error {
+        ResolveError::OutsideRecording { at, start, .. } => {
+            let failed = CommandError::usage(format!("{flag}: {error}"));
+            outside(timeline, moment, failed, (flag, at < start))
         }
-        Cut::Revision(rv) => match timeline.last_revision() {
-            Some(last) if rv > last => {
-                let message = format!(
-                    "{flag}: rv {rv} is outside of the recording: the last recorded one is rv {last}"
-                );
-                Err(CommandError::usage(message).hint(format!("{flag} end is the last record")))
-            }
-            _ => Ok(cut),
-        },
-        Cut::Arrival { .. } => Ok(cut),
-    }
+        error => unresolved(error, flag),
+    })
 }
 
-/// Makes the error of a time outside the recording.
-fn outside(timeline: &Timeline, moment: Moment, wall: RecordedAt, flag: &str) -> CommandError {
-    let (start, end) = (timeline.start(), timeline.end());
-    let message = format!(
-        "{flag}: {} is outside of the recording, {} to {}",
-        timetext::rfc3339(wall),
-        timetext::rfc3339(start),
-        timetext::rfc3339(end)
-    );
-    let mut error = CommandError::usage(message);
+/// Adds the hints to the error of a time outside the recording.
+fn outside(
+    timeline: &Timeline,
+    moment: Moment,
+    mut error: CommandError,
+    (flag, is_before): (&str, bool),
+) -> CommandError {
     let local = local_zone().filter(|_| zone().is_none());
     if let (Moment::TimeOfDay(time), Some(zone)) = (moment, local) {
         let local = timeline.resolve(Moment::LocalTimeOfDay { time, zone });
@@ -172,7 +162,7 @@ fn outside(timeline: &Timeline, moment: Moment, wall: RecordedAt, flag: &str) ->
     let is_start = match flag {
         "--from" => true,
         "--to" => false,
-        _ => wall < start,
+        _ => is_before,
     };
     error.hint(format!("{flag} {}", if is_start { "start" } else { "end" }))
 }
@@ -183,45 +173,55 @@ pub(crate) fn resolve(
     moment: Moment,
     flag: &str,
 ) -> Result<Cut, CommandError> {
-    let moment = match moment {
-        Moment::Problem(rank) => problem(timeline, rank, flag)?,
-        Moment::Bookmark(name) => bookmark(timeline, name.as_str(), flag)?,
-        Moment::UpgradeStart | Moment::UpgradeEnd => upgrade(timeline, moment, flag)?,
-        moment => moment,
-    };
-    timeline.resolve(moment).map_err(|error| {
-        let failed = CommandError::usage(format!("{flag}: {error}"));
-        match error {
-            ResolveError::Ambiguous { candidates } => {
-                let dates: Vec<String> = candidates.into_iter().map(timetext::rfc3339).collect();
-                failed.hint(format!("give the day: {}", flagged(flag, &dates)))
-            }
-            ResolveError::ClockSetBack { records, .. } => {
-                let records: Vec<String> = records.iter().map(|seq| format!("seq:{seq}")).collect();
-                if records.is_empty() {
-                    failed.hint(format!("give a resourceVersion: {flag} rv:12345"))
-                } else {
-                    failed.hint(format!("give a record: {}", flagged(flag, &records)))
-                }
-            }
-            ResolveError::AmbiguousMark { candidates, .. } => {
-                let dates: Vec<String> = candidates.into_iter().map(timetext::rfc3339).collect();
-                failed.hint(format!(
-                    "give one of their times: {}",
-                    flagged(flag, &dates)
-                ))
-            }
-            ResolveError::NoSuchMark { nearest, .. } => match nearest.first() {
-                Some(near) => failed.hint(format!("did you mean mark:{near}?")),
-                None => failed.hint("to list the marks: kubereel info REEL"),
-            },
-            ResolveError::NoSuchRecord { .. } => {
-                failed.hint(format!("{flag} end is the last record"))
-            }
-            ResolveError::EmptyReel => CommandError::unknown(error.to_string()),
-            _ => failed,
+    let moment = recorded(timeline, moment, flag)?;
+    timeline
+        .resolve(moment)
+        .map_err(|error| unresolved(error, flag))
+}
+
+/// Finds the record of a moment that the reel alone does not name.
+fn recorded(timeline: &Timeline, moment: Moment, flag: &str) -> Result<Moment, CommandError> {
+    match moment {
+        Moment::Problem(rank) => problem(timeline, rank, flag),
+        Moment::Bookmark(name) => bookmark(timeline, name.as_str(), flag),
+        Moment::UpgradeStart | Moment::UpgradeEnd => upgrade(timeline, moment, flag),
+        moment => Ok(moment),
+    }
+}
+
+/// Makes the error of a moment without a place.
+fn unresolved(error: ResolveError, flag: &str) -> CommandError {
+    let failed = CommandError::usage(format!("{flag}: {error}"));
+    match error {
+        ResolveError::Ambiguous { candidates } => {
+            let dates: Vec<String> = candidates.into_iter().map(timetext::rfc3339).collect();
+            failed.hint(format!("give the day: {}", flagged(flag, &dates)))
         }
-    })
+        ResolveError::ClockSetBack { records, .. } => {
+            let records: Vec<String> = records.iter().map(|seq| format!("seq:{seq}")).collect();
+            if records.is_empty() {
+                failed.hint(format!("give a resourceVersion: {flag} rv:12345"))
+            } else {
+                failed.hint(format!("give a record: {}", flagged(flag, &records)))
+            }
+        }
+        ResolveError::AmbiguousMark { candidates, .. } => {
+            let dates: Vec<String> = candidates.into_iter().map(timetext::rfc3339).collect();
+            failed.hint(format!(
+                "give one of their times: {}",
+                flagged(flag, &dates)
+            ))
+        }
+        ResolveError::NoSuchMark { nearest, .. } => match nearest.first() {
+            Some(near) => failed.hint(format!("did you mean mark:{near}?")),
+            None => failed.hint("to list the marks: kubereel info REEL"),
+        },
+        ResolveError::NoSuchRecord { .. } | ResolveError::AfterLastRevision { .. } => {
+            failed.hint(format!("{flag} end is the last record"))
+        }
+        ResolveError::EmptyReel => CommandError::unknown(error.to_string()),
+        _ => failed,
+    }
 }
 
 /// Writes a flag with each of some times: `--at A or --at B`.

@@ -397,6 +397,24 @@ pub enum ResolveError {
         /// The number of records.
         end: Seq,
     },
+    /// The time is before or after the recording.
+    #[error("{} is outside of the recording, {} to {}", timetext::rfc3339(*.at), timetext::rfc3339(*.start), timetext::rfc3339(*.end))]
+    OutsideRecording {
+        /// The time.
+        at: RecordedAt,
+        /// The first time of the recording.
+        start: RecordedAt,
+        /// The last time of the recording.
+        end: RecordedAt,
+    },
+    /// No record has a resourceVersion as high.
+    #[error("rv {rv} is outside of the recording: the last recorded one is rv {last}")]
+    AfterLastRevision {
+        /// The resourceVersion.
+        rv: u128,
+        /// The last one of the recording.
+        last: u128,
+    },
     /// No version in the reel has a resourceVersion.
     #[error("no object in the reel has a resourceVersion: give a time")]
     NoRevisions,

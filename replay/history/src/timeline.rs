@@ -520,6 +520,27 @@ impl Timeline {
         })
     }
 
+    /// Finds the place of a moment in the recording.
+    ///
+    /// # Errors
+    /// As [`Timeline::resolve`]; and when the moment is outside of the recording.
+    pub fn resolve_within(&self, moment: Moment) -> Result<Cut, ResolveError> {
+        let cut = self.resolve(moment)?;
+        match (cut, self.last_revision()) {
+            (Cut::Arrival { wall, .. }, _) if self.reaches_outside(Some(cut), None) => {
+                Err(ResolveError::OutsideRecording {
+                    at: wall,
+                    start: self.start(),
+                    end: self.end(),
+                })
+            }
+            (Cut::Revision(rv), Some(last)) if rv > last => {
+                Err(ResolveError::AfterLastRevision { rv, last })
+            }
+            _ => Ok(cut),
+        }
+    }
+
     /// Returns whether a part of the time between two moments is outside of the recording, so that nothing was
     /// observed in it; `None` for the ends of the recording.
     pub fn reaches_outside(&self, from: Option<Cut>, to: Option<Cut>) -> bool {

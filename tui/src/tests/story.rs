@@ -308,6 +308,28 @@ fn a_moment_that_only_the_pass_tells_is_waited_for() {
     let stage = Stage::open(asked, NARROW);
     let word = stage.model.word.clone().expect("a word");
     assert!(word.contains("no problem 99"), "{word}");
+    let plain = request(&demo());
+    let wrong = ["seq:99999999", "23:59", "+5h", "rv:999999999", "problem:99"];
+    for at in wrong {
+        let asked = crate::model::TuiRequest {
+            at: Some(at.parse().expect("a moment")),
+            ..plain.clone()
+        };
+        let stage = Stage::open(asked, NARROW);
+        let own = open(&stage);
+        let start = own.timeline.start();
+        assert!(own.place.at > start, "{at} is the address of the start");
+        assert!(stage.model.word.is_some(), "{at}");
+        assert_eq!(stage.model.screen, ActiveScreen::Main);
+    }
+    let mut stage = Stage::open(plain, NARROW);
+    for at in ["23:59", "+5h", "rv:999999999"] {
+        let before = open(&stage).place;
+        stage.keys(&format!(":{at}<Enter>"));
+        assert_eq!(open(&stage).place, before, "{at}");
+        let word = stage.model.word.clone().expect("a word");
+        assert!(word.contains("is outside of the recording"), "{word}");
+    }
 }
 
 #[test]

@@ -194,7 +194,7 @@ pub(super) fn to_moment(open: &mut OpenReel, moment: Moment) -> Option<String> {
             Err(word) => return Some(word),
         },
     };
-    match open.timeline.resolve(moment) {
+    match open.timeline.resolve_within(moment) {
         Ok(cut) => {
             let place = at_cut(&open.timeline, cut);
             jump(open, place);

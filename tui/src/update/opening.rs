@@ -28,9 +28,9 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         }
     };
     let kept = model.kept.take();
-    let (place, word) = place(&timeline, &model.request, kept.as_deref());
-    model.word = word;
-    let mut open = fresh(&timeline, place, kept.as_deref(), &model.request);
+    let place = place(&timeline, &model.request, kept.as_deref());
+    let mut open = fresh(&timeline, &place, kept.as_deref(), &model.request);
+    model.word = place.err();
     open.filter
         .write(&model.request.filter, timeline.resources());
     if let Some(error) = open.filter.error() {
@@ -42,7 +42,7 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         model.word = Some(words.clone());
     }
     let session = kept.and_then(|kept| kept.session);
-    if open.is_awaiting && session.is_none() && is_plain(&model.request) {
+    if session.is_none() && is_plain(&model.request) {
         model.screen = ActiveScreen::Problems(0);
     }
     if let Some(session) = session {
@@ -64,14 +64,20 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
 /// Returns a reel without a selection.
 fn fresh(
     timeline: &Arc<Timeline>,
-    place: CursorPlace,
+    place: &Result<Option<CursorPlace>, String>,
     kept: Option<&SavedState>,
     request: &TuiRequest,
 ) -> OpenReel {
+    let place = place.as_ref().ok().copied().flatten();
+    // At the end all is known; the first problem is gone to once there is a list.
+    let end = CursorPlace {
+        below: timeline.reel().end(),
+        at: timeline.end(),
+    };
     let bounds = ViewWindow::whole(timeline.start(), timeline.end());
     let dark = all_dark(timeline);
     OpenReel {
-        place,
+        place: place.unwrap_or(end),
         window: bounds,
         jumps: JumpHistory::default(),
         filter: FilterState::default(),
@@ -113,7 +119,7 @@ fn fresh(
         stream: TransitionLog::default(),
         marks: marks(timeline),
         told: None,
-        is_awaiting: request.at.is_none(),
+        is_awaiting: place.is_none(),
         awaited: request.at.filter(|at| moving::is_told_by_pass(*at)),
         hidden: None,
         standing: None,
@@ -147,7 +153,7 @@ pub(super) fn marks(timeline: &Timeline) -> Vec<TimelineMark> {
 
 /// Tells whether nothing says what to show first: then that is the story.
 const fn is_plain(request: &TuiRequest) -> bool {
-    request.select.is_none() && request.filter.is_empty()
+    request.at.is_none() && request.select.is_none() && request.filter.is_empty()
 }
 
 /// Gives what is to be done with a reel that is open: the pass, and the monitortests.
@@ -158,34 +164,25 @@ fn begun(timeline: Arc<Timeline>, request: &TuiRequest) -> Vec<Effect> {
     ]
 }
 
+/// Gives the place that is asked for; `None` if none is, or only the pass over the reel tells it.
 fn place(
     timeline: &Timeline,
     request: &TuiRequest,
     kept: Option<&SavedState>,
-) -> (CursorPlace, Option<String>) {
-    let start = CursorPlace::at(timeline, timeline.start());
-    let Some(moment) = request.at else {
-        // At the end all is known; the first problem is gone to once there is a list.
-        let end = CursorPlace {
-            below: timeline.reel().end(),
-            at: timeline.end(),
-        };
-        return (end, None);
+) -> Result<Option<CursorPlace>, String> {
+    let asked = request.at.filter(|at| !moving::is_told_by_pass(*at));
+    let Some(moment) = asked else {
+        return Ok(None);
     };
-    if moving::is_told_by_pass(moment) {
-        return (start, None);
-    }
     if let Moment::Bookmark(name) = moment {
         let all = kept.map_or(&[][..], |kept| &kept.bookmarks.all);
-        return match marking::bookmarked(all, name.as_str()) {
-            Ok(one) => (one.place(timeline), None),
-            Err(word) => (start, Some(format!("--at: {word}"))),
-        };
+        let one = marking::bookmarked(all, name.as_str());
+        let one = one.map_err(|word| format!("--at: {word}"))?;
+        return Ok(Some(one.place(timeline)));
     }
-    match timeline.resolve(moment) {
-        Ok(cut) => (at_cut(timeline, cut), None),
-        Err(error) => (start, Some(format!("--at: {error}"))),
-    }
+    let cut = timeline.resolve_within(moment);
+    let cut = cut.map_err(|error| format!("--at: {error}"))?;
+    Ok(Some(at_cut(timeline, cut)))
 }
 
 /// Gives the place of a moment; at a resourceVersion, behind the last event up to that version.
