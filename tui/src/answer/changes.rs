@@ -9,8 +9,9 @@ use kubereel_cluster::{StateKind, VersionChanges};
 use kubereel_format::{EventType, ObjectKeyRef, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::counttext::{count, inflected};
 use kubereel_history::{
-    Change, ComparisonScope, CursorStep, Cut, EventQuestion, EventText, FieldStep, HistoryItem,
-    HistoryQuestion, HistoryVersion, Regarding, SteppedOver, Timeline, Track, harmless,
+    Change, ComparisonScope, CursorStep, Cut, EventQuestion, EventText, FieldStep, FirstLooks,
+    HistoryItem, HistoryQuestion, HistoryVersion, QueryError, Regarding, SteppedOver, Timeline,
+    Track, field, harmless, timetext,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -259,6 +260,8 @@ struct NearbyChanges {
     blocks: BTreeSet<usize>,
     /// Leases, heartbeats, and updates that changed nothing but times.
     quiet: usize,
+    /// Which versions show objects that were there when the recording began.
+    first_looks: FirstLooks,
     /// Objects that were there when the recording began.
     older: usize,
     /// How many events were not looked at.
@@ -281,6 +284,7 @@ pub(super) fn read_nearby(
     let mut cursor = timeline.cursor(Track::Everything, place.cut());
     let mut found = NearbyChanges {
         most: asked.most,
+        first_looks: FirstLooks::of(timeline),
         ..NearbyChanges::default()
     };
     while let Some(step) = cursor.back().filter(|step| step.seq >= first) {
@@ -358,10 +362,8 @@ impl NearbyChanges {
         key: ObjectKeyRef<'_>,
         place: CursorPlace,
     ) {
-        let evidence = timeline.reel().evidence_of(step.seq);
-        let is_first_look = step.before.is_none()
-            && evidence.is_some_and(|evidence| evidence.is_first_look(step.at, timeline.start()));
-        if is_first_look {
+        // The evidence alone decides about most objects, without their bodies.
+        if self.is_first_look(timeline, step, info, None) {
             self.older += 1;
         } else if info.kind == "Lease" {
             self.quiet += 1;
@@ -369,11 +371,36 @@ impl NearbyChanges {
             self.rest += 1;
         } else {
             self.read += 1;
-            match event_line(timeline, step, info, subject_of(key), place) {
+            let over = SteppedOver::of(timeline, step, info);
+            let now = over.as_ref().ok().map(|over| &over.now);
+            if self.is_first_look(timeline, step, info, now) {
+                self.older += 1;
+                return;
+            }
+            match event_line(timeline, (step, over), info, subject_of(key), place) {
                 (rank, _) if rank >= QUIET => self.quiet += 1,
                 told => self.told.push(told),
             }
         }
+    }
+
+    /// Returns whether an event shows only that its object was there when the recording began; in an import, by the
+    /// time of creation in its body.
+    fn is_first_look(
+        &self,
+        timeline: &Timeline,
+        step: &CursorStep,
+        info: &ResourceInfo,
+        body: Option<&serde_json::Value>,
+    ) -> bool {
+        let created = body
+            .and_then(|body| timetext::parsed(field::text(body, "/metadata/creationTimestamp")));
+        let evidence = timeline.reel().evidence_of(step.seq);
+        step.before.is_none()
+            && evidence.is_some_and(|evidence| {
+                let looks = &self.first_looks;
+                looks.has(info.id, evidence, step.at, created)
+            })
     }
 
     /// Returns whether the blocks of an event and of the version before it may be read, and takes note of them.
@@ -410,7 +437,7 @@ fn subject_of(key: ObjectKeyRef<'_>) -> NamedObject {
 /// Gives the line of an event, and how little it tells.
 fn event_line(
     timeline: &Timeline,
-    step: &CursorStep,
+    (step, over): (&CursorStep, Result<SteppedOver, QueryError>),
     info: &ResourceInfo,
     subject: NamedObject,
     place: CursorPlace,
@@ -420,7 +447,7 @@ fn event_line(
         micros => format!("-{}", span_text(micros)),
     };
     let head = PanelLine::of(Ink::Faint, format!("{before:<8} "));
-    let (rank, mut line) = match SteppedOver::of(timeline, step, info) {
+    let (rank, mut line) = match over {
         Ok(over) => {
             let name = match regarded(info, &over.now) {
                 Some(name) => name,
@@ -428,7 +455,8 @@ fn event_line(
             };
             let head = head.and(Ink::Strong, format!("{name}  "));
             let who = over.authors.names();
-            let (rank, told) = event_summary(head, step.kind, info, &over);
+            let is_creation = timeline.is_creation(step.seq);
+            let (rank, told) = event_summary(head, (step, is_creation), info, &over);
             let line = if who.is_empty() {
                 told
             } else {
@@ -463,11 +491,11 @@ fn regarded(info: &ResourceInfo, event: &serde_json::Value) -> Option<String> {
 /// Says in short what an event changed: what tells most comes first; and how little that is.
 fn event_summary(
     head: PanelLine,
-    kind: EventType,
+    (step, is_creation): (&CursorStep, bool),
     info: &ResourceInfo,
     over: &SteppedOver,
 ) -> (u8, PanelLine) {
-    if info.kind == "Event" && kind == EventType::Deleted {
+    if info.kind == "Event" && step.kind == EventType::Deleted {
         return (QUIET, head);
     }
     if info.kind == "Event" {
@@ -482,9 +510,10 @@ fn event_summary(
             .and(Ink::Plain, harmless(&format!(" {}", said.message())));
         return (rank, line);
     }
-    match (kind, &over.changes) {
+    match (step.kind, &over.changes) {
         (EventType::Deleted, _) => (3, head.and(Ink::Changed, "deleted")),
-        (EventType::Added, None) => (4, head.and(Ink::Changed, "created")),
+        (_, None) if is_creation => (4, head.and(Ink::Changed, "created")),
+        (_, None) if step.before.is_none() => (4, head.and(Ink::Changed, "first seen")),
         (_, None) => (4, head.and(Ink::Wary, "previous version unknown")),
         (_, Some(changes)) => {
             let ranked = changes.iter().map(|change| (rank(change), change));

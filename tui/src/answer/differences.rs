@@ -9,8 +9,9 @@ use crate::time::{CursorPlace, TimeDirection};
 use kubereel_cluster::{StateKind, VersionChanges};
 use kubereel_format::{EventType, ResourceInfo, Seq};
 use kubereel_history::{
-    Change, ComparisonScope, Field, ObjectDifference, ObjectFate, ObjectFilter, ObjectForm,
-    QueryError, ResourceMoment, SegmentKind, Timeline, differing, harmless, words, write_yaml,
+    Change, ComparisonScope, Field, FirstLooks, ObjectDifference, ObjectFate, ObjectFilter,
+    ObjectForm, QueryError, ResourceMoment, SegmentKind, Timeline, differing, field, harmless,
+    timetext, words, write_yaml,
 };
 use serde_json::Value;
 
@@ -552,9 +553,12 @@ impl FieldWalk<'_> {
             (VersionBody::Object(old), VersionBody::Object(new)) => self.scope.changes(old, new),
             (VersionBody::Nothing, VersionBody::Object(new)) => {
                 let head = self.timeline.reel().head(seq);
-                let start = self.timeline.start();
                 let at = self.timeline.wall_of(seq);
-                let is_old = head.is_some_and(|head| head.evidence.is_first_look(at, start));
+                let resource = self.search.subject.resource;
+                let created = timetext::parsed(field::text(new, "/metadata/creationTimestamp"));
+                let looks = FirstLooks::of(self.timeline);
+                let is_old =
+                    head.is_some_and(|head| looks.has(resource, head.evidence, at, created));
                 // What was there when the recorder first looked did not change then.
                 if before.is_none() && is_old {
                     return None;

@@ -3,7 +3,7 @@
 
 use super::LaneState;
 use super::anomaly::{Anomaly, anomalies};
-use super::dark::{DarkSpan, all_dark, dark_of};
+use super::dark::{DarkSpan, FirstSights, all_dark, dark_of};
 use super::line::{Lane, LaneGroup, LaneReading, LaneSpell, LaneSubject};
 use super::server::server_lane;
 use super::spells::{LaneWords, spells};
@@ -118,6 +118,7 @@ fn first_upgrade(timeline: &Timeline) -> Option<UpgradeRecords> {
 struct LaneMaker<'t> {
     timeline: &'t Timeline,
     darks: BTreeMap<ResourceId, Arc<[DarkSpan]>>,
+    sights: BTreeMap<ResourceId, FirstSights>,
     words: LaneWords,
 }
 
@@ -126,6 +127,7 @@ impl<'t> LaneMaker<'t> {
         Self {
             timeline,
             darks: BTreeMap::new(),
+            sights: BTreeMap::new(),
             words: LaneWords::default(),
         }
     }
@@ -234,8 +236,13 @@ impl<'t> LaneMaker<'t> {
             .darks
             .entry(resource)
             .or_insert_with(|| dark_of(self.timeline, resource).into());
+        let sights = self
+            .sights
+            .entry(resource)
+            .or_insert_with(|| FirstSights::of(self.timeline, resource));
+        let seen_from = sights.of_object(&subject);
         let of = (group, LaneSubject::Object(subject), condition);
-        Lane::of(of, LaneReading::State, spells, Arc::clone(dark))
+        Lane::of(of, LaneReading::State, spells, Arc::clone(dark)).seen_from(seen_from)
     }
 }
 

@@ -1,8 +1,12 @@
 //! The times that lanes show as unknown: the spans in which a resource was not observed, with words for a
 //! narrow screen, one at a time.
 
+use crate::subject::NamedObject;
 use kubereel_format::{RecordedAt, ResourceId};
-use kubereel_history::{Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, harmless};
+use kubereel_history::{
+    Coverage, Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, harmless,
+};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// A time whose state is not known.
@@ -57,6 +61,39 @@ pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<DarkSpan
         }
     }
     all
+}
+
+/// Finds until when nothing shows whether the objects of an imported resource were there; `None` where the recording
+/// proves what was absent.
+pub(crate) struct FirstSights {
+    firsts: HashMap<(String, String), RecordedAt>,
+}
+
+impl FirstSights {
+    /// Reads when each object of a resource was first seen, if only another tool recorded it.
+    pub(crate) fn of(timeline: &Timeline, resource: ResourceId) -> Self {
+        let coverage = timeline.coverage(resource);
+        let is_imported = coverage.is_some_and(Coverage::is_only_imported);
+        let objects = timeline.objects_of(resource).iter();
+        let objects = objects.filter(|_| is_imported);
+        let mut firsts: HashMap<_, RecordedAt> = HashMap::new();
+        for object in objects {
+            let first = timeline.reel().versions(*object).first();
+            if let (Some(key), Some(first)) = (timeline.key_of(*object), first) {
+                let name = (key.namespace.to_owned(), key.name.to_owned());
+                let at = timeline.wall_of(*first);
+                let known = firsts.entry(name).or_insert(at);
+                *known = at.min(*known);
+            }
+        }
+        Self { firsts }
+    }
+
+    /// Gives the time of an object of the resource.
+    pub(crate) fn of_object(&self, subject: &NamedObject) -> Option<RecordedAt> {
+        let name = (subject.namespace.clone(), subject.name.clone());
+        self.firsts.get(&name).copied()
+    }
 }
 
 fn words(timeline: &Timeline, span: &UnobservedSpan) -> String {

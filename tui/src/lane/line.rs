@@ -165,6 +165,8 @@ pub(crate) struct Lane {
     pub(crate) spells: Vec<LaneSpell>,
     /// When nobody knows: in order of time, without overlap.
     pub(crate) dark: Arc<[DarkSpan]>,
+    /// Until when nothing shows whether the object was there; `None` where its absence is proven.
+    seen_from: Option<RecordedAt>,
     /// The worst state of each block of spells.
     peaks: Vec<LaneState>,
 }
@@ -197,6 +199,28 @@ impl Lane {
             reading,
             spells,
             dark,
+            seen_from: None,
+        }
+    }
+
+    /// Makes it unknown until a time: an import does not prove that what it shows later was absent before.
+    pub(crate) fn seen_from(self, seen_from: Option<RecordedAt>) -> Self {
+        Self { seen_from, ..self }
+    }
+
+    /// Tells whether nothing shows yet whether the object was there.
+    fn is_unseen(&self, at: RecordedAt) -> bool {
+        self.seen_from.is_some_and(|seen| at < seen)
+    }
+
+    /// Gives the state before the first spell.
+    pub(crate) fn state_before_first(&self) -> LaneState {
+        // A condition may have been reported later than its object was seen.
+        let is_first = self.spells.first().map(|spell| spell.from) <= self.seen_from;
+        if is_first && self.seen_from.is_some() {
+            LaneState::Unknown
+        } else {
+            LaneState::Absent
         }
     }
 
@@ -210,7 +234,7 @@ impl Lane {
         let held_to = self.spells.get(first).map_or(span.end, |next| next.from);
         let held = span.start..held_to.min(span.end);
         let (is_dark, lights_up) = self.darkness(span, &held);
-        if is_dark {
+        if is_dark || self.is_unseen(span.start) {
             state = state.max(LaneState::Unknown);
         }
         if lights_up && let Some(before) = self.before(first) {
@@ -251,6 +275,9 @@ impl Lane {
         let dark = self.dark.get(next).filter(|dark| dark.span.start <= at);
         if let Some(dark) = dark {
             return (LaneState::Unknown, &dark.why);
+        }
+        if self.is_unseen(at) {
+            return (LaneState::Unknown, "not seen yet: imported");
         }
         let next = self.spells.partition_point(|spell| spell.from <= at);
         self.before(next)

@@ -1,7 +1,7 @@
 //! Owns the lanes of the parts of one object: its conditions and its containers. They are made when somebody unfolds
 //! it, for all objects have too many. Refuses objects that changed too often.
 
-use super::dark::dark_of;
+use super::dark::{FirstSights, dark_of};
 use super::line::{Lane, LaneGroup, LaneReading, LaneSubject};
 use super::spells::{LaneWords, spells};
 use crate::subject::NamedObject;
@@ -31,6 +31,7 @@ pub(crate) fn parts(timeline: &Timeline, subject: &NamedObject) -> ObjectParts {
     let tracks = cluster.states_of_object(subject.resource, &subject.namespace, &subject.name);
     let tracks = tracks.map_err(|error| harmless(&error.to_string()).into_owned())?;
     let dark: Arc<[_]> = dark_of(timeline, subject.resource).into();
+    let seen_from = FirstSights::of(timeline, subject.resource).of_object(subject);
     let mut words = LaneWords::default();
     let mut all = Vec::new();
     for track in tracks {
@@ -46,7 +47,8 @@ pub(crate) fn parts(timeline: &Timeline, subject: &NamedObject) -> ObjectParts {
                 LaneSubject::Object(subject.clone()),
                 Some(part),
             );
-            all.push(Lane::of(of, LaneReading::State, spells, Arc::clone(&dark)));
+            let lane = Lane::of(of, LaneReading::State, spells, Arc::clone(&dark));
+            all.push(lane.seen_from(seen_from));
         }
     }
     if all.is_empty() {

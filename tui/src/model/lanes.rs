@@ -2,7 +2,8 @@
 //! them when something changed.
 
 use crate::lane::{
-    Lane, LaneCell, LaneGroup, LaneReading, LaneSpell, LaneState, LaneSubject, ObjectParts, dark_of,
+    FirstSights, Lane, LaneCell, LaneGroup, LaneReading, LaneSpell, LaneState, LaneSubject,
+    ObjectParts, dark_of,
 };
 use crate::subject::NamedObject;
 use crate::time::ViewWindow;
@@ -378,7 +379,8 @@ fn presence(timeline: &Timeline, subject: &NamedObject) -> Lane {
         });
     }
     let dark = dark_of(timeline, subject.resource).into();
-    Lane::of(
+    let seen_from = FirstSights::of(timeline, subject.resource).of_object(subject);
+    let lane = Lane::of(
         (
             LaneGroup::Others,
             LaneSubject::Object(subject.clone()),
@@ -387,5 +389,6 @@ fn presence(timeline: &Timeline, subject: &NamedObject) -> Lane {
         LaneReading::Presence,
         spells,
         dark,
-    )
+    );
+    lane.seen_from(seen_from)
 }

@@ -1,6 +1,6 @@
 //! The palette, the page of keys, what changed here, and the comparison of two moments.
 
-use super::stage::{Stage, demo, gapped, request};
+use super::stage::{Stage, demo, gapped, imported, request};
 use crate::answer::{NearbyQuery, ScreenAnswer, ScreenQuestion, answer};
 use crate::keymap::KeyPress;
 use crate::model::ActiveScreen;
@@ -221,6 +221,29 @@ fn what_was_only_rewritten_is_not_counted_as_changed() {
     let screen = stage.screen();
     let head = format!(" changed {changed} rewritten {rewritten} ");
     assert!(screen.contains(&head), "{screen}");
+}
+
+#[test]
+fn what_an_import_shows_first_was_not_created_then() {
+    let lines = |at: &str| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut stage = Stage::open(request(&imported(folder.path())), WIDE);
+        stage.keys(&format!(":{at}<Enter>W"));
+        match &stage.model.open().expect("open").answer {
+            Some(ScreenAnswer::Lines(_, lines, _)) => {
+                let lines = lines.iter().map(crate::answer::PanelLine::text);
+                lines.collect::<Vec<_>>().join("\n")
+            }
+            _ => panic!("no lines"),
+        }
+    };
+    let old = lines("14:00:10");
+    assert!(
+        old.contains("0 changes") && old.contains("; 1 object was there when"),
+        "{old}"
+    );
+    let new = lines("14:00:20");
+    assert!(new.contains("pod default/new  first seen"), "{new}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Lanes: groups, folds, pins, pods, and what the mouse does with them.
 
-use super::stage::{Stage, demo, gapped, request};
+use super::stage::{Stage, demo, gapped, imported, request};
+use crate::lane::LaneState;
 use crate::model::{Grouping, LaneRow, OpenReel, ReelState, RowCells};
 use crate::msg::Msg;
 use crate::time::TimeDirection;
@@ -233,4 +234,23 @@ fn a_large_screen_shows_more() {
     let mut stage = stage((200, 60));
     stage.keys("nn");
     assert_snapshot!("large_screen", stage.screen());
+}
+
+#[test]
+fn an_import_does_not_prove_that_an_object_was_absent_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut asked = request(&imported(folder.path()));
+    asked.at = Some("14:00:15".parse().expect("a time"));
+    asked.select = Some("pods/new".to_owned());
+    let mut stage = Stage::open(asked, (120, 40));
+    let own = open(&stage);
+    let lane = own.chosen_lane().expect("it has a lane");
+    assert_eq!(lane.at(own.place.at).0, LaneState::Unknown);
+    assert_eq!(lane.at(own.timeline.end()).0, LaneState::Good);
+    let span = own.place.at..own.timeline.end();
+    assert_eq!(lane.cell(&span).state, LaneState::Unknown);
+    assert!(!lane.is_dark(&span), "the resource is known");
+    stage.keys("A");
+    let screen = stage.screen();
+    assert!(screen.contains("░→━"), "{screen}");
 }

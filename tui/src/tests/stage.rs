@@ -16,8 +16,11 @@ use crate::theme::{Depth, Palette, Theme};
 use crate::time::CursorPlace;
 use crate::update::{begin, update};
 use crate::view::view;
-use kubereel_format::{RecordedAt, Seq};
-use kubereel_history::{Moment, Timeline};
+use kubereel_format::{
+    Appender, ConnectionId, EventType, Evidence, ListMethod, NewBody, NewEvent, Note, RecordedAt,
+    ResourceId, ResourceInfo, Seq, Stamp,
+};
+use kubereel_history::{Moment, Timeline, timetext};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Style;
@@ -325,6 +328,52 @@ pub(super) fn gapped(folder: &Path) -> PathBuf {
     script.modified(stream, other, 10, &node("m-1", "Unknown", 10));
     script.wait(20_000);
     script.finish();
+    path
+}
+
+/// Writes a reel that another tool recorded: `old` is shown at 14:00:10 and was created before the recording, `new` is
+/// shown at 14:00:20 and was created then. What the recording knows of Nodes begins at 14:00:00.
+pub(super) fn imported(folder: &Path) -> PathBuf {
+    let path = folder.join("imported.reel");
+    let start = timetext::parsed("2026-11-23T14:00:00Z").expect("a time");
+    let stamp = |secs: i64| Stamp::from_micros(start.micros + secs * 1_000_000, 0);
+    let mut reel = Appender::create(&path).expect("a reel");
+    let connect = |reel: &mut Appender, id: u32, plural: &str, kind: &str, secs: i64| {
+        let info = ResourceInfo::new(ResourceId(id), "v1", plural, kind);
+        let connected = Note::Connected {
+            connection: ConnectionId(id),
+            resource: ResourceId(id),
+            from_rv: None,
+            method: ListMethod::Import,
+        };
+        for note in [Note::Resource(info), connected] {
+            reel.append_note(stamp(secs), note).expect("appended");
+        }
+    };
+    connect(&mut reel, 0, "nodes", "Node", 0);
+    connect(&mut reel, 1, "pods", "Pod", 10);
+    let mut show = |id: u32, name: &str, created: &str, secs: i64| {
+        let body = format!(
+            r#"{{"metadata":{{"name":"{name}","uid":"{name}","creationTimestamp":"2026-11-23T{created}Z"}},"status":{{"phase":"Running","conditions":[{{"type":"Ready","status":"True"}}]}}}}"#
+        );
+        reel.append_event(&NewEvent {
+            stamp: stamp(secs),
+            connection: ConnectionId(id),
+            kind: EventType::Added,
+            evidence: Evidence::Imported,
+            resource: ResourceId(id),
+            namespace: "default",
+            name,
+            uid: name,
+            resource_version: "5",
+            body: NewBody::Bytes(body.as_bytes()),
+        })
+        .expect("appended");
+    };
+    show(0, "m-0", "09:00:00", 0);
+    show(1, "old", "09:00:00", 10);
+    show(1, "new", "14:00:20", 20);
+    reel.finish().expect("finished");
     path
 }
 

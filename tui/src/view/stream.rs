@@ -1,7 +1,7 @@
 //! The log of transitions: time, object, old and new state, writer.
 
 use super::pen::{ScreenPen, columns, distinct};
-use crate::lane::{Lane, LaneSpell, LaneState};
+use crate::lane::{Lane, LaneSpell};
 use crate::layout::first_row;
 use crate::model::{OpenReel, StreamRow};
 use crate::theme::StyleRole;
@@ -107,7 +107,8 @@ fn draw_line(
     pen.text(0, y, sign, style);
     pen.text(1, y, &line.time, faint);
     pen.within(begin, y, name, room, style);
-    let old = line.before.map_or(LaneState::Absent, |before| before.state);
+    let old = line.before.map(|before| before.state);
+    let old = old.unwrap_or_else(|| line.lane.state_before_first());
     let new = line.now.state;
     let mut x = begin.saturating_add(room).saturating_add(1);
     x = pen.text(x, y, old.glyph(), pen.theme.state(old));
