@@ -2,6 +2,7 @@
 //! all resources. Bodies are read near the moment only; the rest is counted.
 
 use super::line::{Ink, LineTarget, PanelLine};
+use super::object_at::trust;
 use crate::filter::{FilterCandidate, FilterQuery};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
@@ -210,7 +211,9 @@ pub(super) fn read_events(
             PanelLine::of(Ink::Wary, format!("{unread} unreadable Events")),
         );
     }
-    if timeline.may_miss_events((None, Some(place.cut()))) {
+    if let Some(why) = unknown_events(timeline, place) {
+        lines.push(PanelLine::of(Ink::Wary, format!("Events {why}")));
+    } else if timeline.may_miss_events((None, Some(place.cut()))) {
         let words = "the recording of Events has gaps: some may be missing";
         lines.push(PanelLine::of(Ink::Wary, words));
     } else if lines.is_empty() {
@@ -221,6 +224,24 @@ pub(super) fn read_events(
         lines.push(PanelLine::of(Ink::Faint, words));
     }
     lines
+}
+
+/// Says why no Event can be known at a moment, such as before the first list of them.
+fn unknown_events(timeline: &Timeline, place: CursorPlace) -> Option<String> {
+    let resources = timeline.event_resources();
+    let certainties = resources
+        .iter()
+        .map(|id| timeline.certainty(*id, place.cut()));
+    let certainties: Vec<kubereel_history::Certainty> = certainties.collect();
+    if certainties
+        .iter()
+        .any(kubereel_history::Certainty::has_state)
+    {
+        return None;
+    }
+    certainties
+        .iter()
+        .find_map(|certainty| trust(timeline, certainty))
 }
 
 /// How many changes are listed.

@@ -277,3 +277,14 @@ fn a_text_that_is_too_long_is_not_cut_in_silence() {
     let screen = stage.screen();
     assert!(screen.contains("full: at most 1000 bytes"), "{screen}");
 }
+
+#[test]
+fn events_are_unknown_before_their_first_list() {
+    let mut asked = request(&demo());
+    asked.select = Some("clusteroperators/etcd".to_owned());
+    let mut stage = Stage::open(asked, NARROW);
+    stage.keys("E");
+    let screen = stage.screen();
+    assert!(screen.contains("Events unknown before"), "{screen}");
+    assert!(!screen.contains("no Events about"), "{screen}");
+}
