@@ -24,7 +24,9 @@ pub(crate) struct Difference {
     pub(crate) b: CursorPlace,
     /// The objects, in order of resources.
     pub(crate) rows: Vec<DifferenceRow>,
-    /// What is not known, in words.
+    /// The resources whose state is not known at one of the moments: nothing of them is compared.
+    pub(crate) not_compared: Vec<String>,
+    /// What is not known, in words; of the resources that are not compared first.
     pub(crate) unknown: Vec<String>,
     /// How many objects were left out.
     pub(crate) rest: usize,
@@ -242,7 +244,7 @@ pub(super) fn compare(
     b: CursorPlace,
     go_on: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Option<Difference> {
-    let mut unknown = Vec::new();
+    let (mut not_compared, mut reasons, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
     let mut found: Vec<(&ResourceInfo, &ResourceInfo, ObjectDifference)> = Vec::new();
     for info in timeline.resources().iter() {
         let (then, now) = (
@@ -250,7 +252,7 @@ pub(super) fn compare(
             timeline.resource_at(info, b.cut()),
         );
         // Of several versions of a resource, the one that answers at the second moment speaks.
-        if now.id != info.id || timeline.objects_of(info.id).is_empty() {
+        if now.id != info.id {
             continue;
         }
         if !go_on(0, 0) {
@@ -259,14 +261,22 @@ pub(super) fn compare(
         let before = timeline.as_of(then.id, a.cut(), &ObjectFilter::default());
         let after = timeline.as_of(now.id, b.cut(), &ObjectFilter::default());
         let name = harmless(&info.qualified()).into_owned();
+        let is_compared = before.certainty.has_state() && after.certainty.has_state();
         for (moment, state) in [("A", &before), ("here", &after)] {
             if let Some(why) = trust(timeline, &state.certainty) {
-                unknown.push(format!("{name} at {moment}: {why}"));
+                let words = format!("{name} at {moment}: {why}");
+                if is_compared {
+                    unknown.push(words);
+                } else {
+                    reasons.push(words);
+                }
             }
         }
-        if before.certainty.has_state() && after.certainty.has_state() {
+        if is_compared {
             let all = differing(&before, &after);
             found.extend(all.into_iter().map(|one| (then, now, one)));
+        } else {
+            not_compared.push(name);
         }
     }
     // What is written all the time stands below what is meant.
@@ -294,7 +304,8 @@ pub(super) fn compare(
         a,
         b,
         rows,
-        unknown,
+        not_compared,
+        unknown: reasons.into_iter().chain(unknown).collect(),
         rest,
     })
 }

@@ -137,6 +137,19 @@ fn two_moments_are_compared() {
     );
 }
 
+#[test]
+fn resources_that_are_not_compared_are_named() {
+    let screen = after("vGv", NARROW).screen();
+    for words in [
+        " not known at both moments: ",
+        " and ",
+        " more",
+        "no differences where both states are known",
+    ] {
+        assert!(screen.contains(words), "{screen}");
+    }
+}
+
 /// Gives the head of the recent changes.
 fn changes_head(keys: &str) -> String {
     let stage = after(keys, WIDE);

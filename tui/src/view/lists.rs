@@ -337,6 +337,20 @@ pub(super) fn draw_bookmarks(open: &OpenReel, chosen: usize, pen: &mut ScreenPen
     });
 }
 
+/// How many resources that are not compared are shown.
+const MOST_NAMED: usize = 8;
+
+/// Names the resources that are not compared; `None` if all are.
+fn not_compared(all: &[String]) -> Option<String> {
+    let shown: Vec<&str> = all.iter().take(MOST_NAMED).map(String::as_str).collect();
+    let more = match all.len().saturating_sub(shown.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let names = shown.join(", ");
+    (!names.is_empty()).then(|| format!("not known at both moments: {names}{more}"))
+}
+
 /// Draws it.
 pub(super) fn draw_differences(open: &OpenReel, chosen: usize, pen: &mut ScreenPen<'_>) {
     let faint = pen.role(StyleRole::Faint);
@@ -361,27 +375,29 @@ pub(super) fn draw_differences(open: &OpenReel, chosen: usize, pen: &mut ScreenP
     pen.head(0, &head);
     let mut top = 1;
     let wary = pen.theme.state(LaneState::Unknown);
+    if let Some(words) = not_compared(&all.not_compared) {
+        top = pen.wrapped(1, top, &words, wary);
+    }
     if let Some(first) = all.unknown.first() {
-        let more = all.unknown.len().saturating_sub(1);
-        let more = if more > 0 {
-            format!("; {more} more")
-        } else {
-            String::new()
+        let more = match all.unknown.len().saturating_sub(1) {
+            0 => String::new(),
+            more => format!("; {more} more"),
         };
         pen.text(1, top, &format!("unknown: {first}{more}"), wary);
         top += 1;
     }
     if all.rest > 0 {
-        pen.text(
-            1,
-            top,
-            &format!("{} more objects not listed", all.rest),
-            wary,
-        );
+        let words = format!("{} more objects not listed", all.rest);
+        pen.text(1, top, &words, wary);
         top += 1;
     }
     if all.rows.is_empty() {
-        pen.text(1, top, "no differences", faint);
+        let words = if all.not_compared.is_empty() {
+            "no differences"
+        } else {
+            "no differences where both states are known"
+        };
+        pen.text(1, top, words, faint);
         return;
     }
     let room = pen.area.width / 2;
