@@ -29,8 +29,10 @@ pub(crate) struct Anomaly {
 pub(crate) fn anomalies(timeline: &Timeline, lanes: &[Lane], dark: &[DarkSpan]) -> Vec<Anomaly> {
     let mut all: Vec<Anomaly> = Vec::new();
     for dark in dark {
+        let of = dark.only.as_ref().map(|only| format!(" of {only}"));
         let words = format!(
-            "nothing is known for {}: {}",
+            "nothing is known{} for {}: {}",
+            of.unwrap_or_default(),
             long(dark.span.start, dark.span.end),
             dark.why
         );

@@ -18,6 +18,8 @@ pub(crate) struct DarkSpan {
     pub(crate) why: String,
     /// What it does to an answer.
     pub(crate) effect: UnobservedEffect,
+    /// The resource, among the spans of all: where no other one is unknown in the span.
+    pub(crate) only: Option<String>,
 }
 
 impl DarkSpan {
@@ -31,11 +33,27 @@ impl DarkSpan {
 pub(crate) fn all_dark(timeline: &Timeline) -> Vec<DarkSpan> {
     let mut all = Vec::new();
     for info in timeline.resources().iter() {
-        // What comes later is not dark: it was not there.
-        let own = dark_of(timeline, info.id).into_iter();
-        all.extend(own.filter(|dark| dark.span.start > timeline.start()));
+        let name = harmless(&info.qualified()).into_owned();
+        // What comes later is not dark, nor what is no longer served: it was not there.
+        let own = dark_of(timeline, info.id).into_iter().filter(|dark| {
+            dark.span.start > timeline.start() && dark.effect != UnobservedEffect::NoState
+        });
+        all.extend(own.map(|dark| DarkSpan {
+            only: Some(name.clone()),
+            ..dark
+        }));
     }
     all.sort_by_key(|dark| (dark.span.start, dark.span.end));
+    let starts: Vec<RecordedAt> = all.iter().map(|dark| dark.span.start).collect();
+    let mut reached = None;
+    for (at, dark) in all.iter_mut().enumerate() {
+        let next = starts.get(at.saturating_add(1));
+        // Those of one resource do not overlap.
+        if reached > Some(dark.span.start) || next.is_some_and(|next| *next < dark.span.end) {
+            dark.only = None;
+        }
+        reached = reached.max(Some(dark.span.end));
+    }
     all
 }
 
@@ -57,6 +75,7 @@ pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<DarkSpan
                 span: from..to,
                 why: words(timeline, span),
                 effect: span.reason.effect(),
+                only: None,
             });
         }
     }
@@ -117,4 +136,30 @@ fn words(timeline: &Timeline, span: &UnobservedSpan) -> String {
 /// Gives the first moment after a reel.
 fn beyond(timeline: &Timeline) -> RecordedAt {
     RecordedAt::from_micros(timeline.end().micros.saturating_add(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::stage::{gapped, unserved};
+
+    #[test]
+    fn what_is_no_longer_served_is_no_gap() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let timeline = Timeline::open(&unserved(folder.path())).expect("a reel");
+        assert_eq!(all_dark(&timeline), []);
+        let info = timeline.resources().iter().next().expect("one");
+        assert!(!dark_of(&timeline, info.id).is_empty(), "its lanes end");
+    }
+
+    #[test]
+    fn a_gap_of_one_resource_names_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let timeline = Timeline::open(&gapped(folder.path())).expect("a reel");
+        let all = all_dark(&timeline);
+        let [gap] = all.as_slice() else {
+            panic!("{all:?}");
+        };
+        assert_eq!(gap.only.as_deref(), Some("nodes"));
+    }
 }

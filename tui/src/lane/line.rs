@@ -337,6 +337,7 @@ mod tests {
             span: at(*from)..at(*to),
             why: "gap".into(),
             effect: UnobservedEffect::MayMiss,
+            only: None,
         });
         let subject = NamedObject {
             resource: ResourceId(0),

@@ -52,6 +52,26 @@ pub(super) fn damaged(folder: &Path) -> PathBuf {
     path
 }
 
+/// Writes a reel of a custom resource whose definition is deleted long before the end.
+pub(crate) fn unserved(folder: &Path) -> PathBuf {
+    let path = folder.join("unserved.reel");
+    let mut script = Script::begin(&path);
+    let widgets = script.resource("widgets.example.io", "Widget", &[]);
+    let stream = script.connect(widgets, None);
+    script.initial(stream, thing("", "w-0", "w-0"), 1, &node("w-0", "True", 1));
+    script.synced(stream, 1);
+    script.wait(60_000);
+    script.disconnect(stream, kubereel_format::EndCause::Gone);
+    script.not_covered(
+        "widgets.example.io",
+        kubereel_format::NotCoveredReason::Gone,
+        "CRD deleted",
+    );
+    script.wait(60_000);
+    script.finish();
+    path
+}
+
 /// Asks for a reel and nothing else.
 pub(crate) fn request(path: &Path) -> TuiRequest {
     TuiRequest {
@@ -302,7 +322,7 @@ pub(super) fn node(name: &str, ready: &str, rv: u128) -> Vec<u8> {
 }
 
 /// Writes a reel of two nodes, one of which flaps, with a gap, and hostile texts.
-pub(super) fn gapped(folder: &Path) -> PathBuf {
+pub(crate) fn gapped(folder: &Path) -> PathBuf {
     let path = folder.join("gapped.reel");
     let mut script = Script::begin(&path);
     let nodes = script.resource("nodes", "Node", &["no"]);

@@ -332,7 +332,7 @@ fn what_is_odd_is_stepped_over_and_said() {
     let flap = at(&stage);
     stage.keys(")");
     assert!(
-        word(&stage).contains("nothing is known for 30"),
+        word(&stage).contains("nothing is known of nodes for 30"),
         "{}",
         word(&stage)
     );
@@ -360,7 +360,7 @@ fn what_is_passed_too_fast_to_be_seen_is_said() {
     );
     stage.say(Msg::Elapsed(100_000));
     assert!(
-        word(&stage).contains("nothing is known for 30"),
+        word(&stage).contains("nothing is known of nodes for 30"),
         "{}",
         word(&stage)
     );

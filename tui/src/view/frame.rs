@@ -276,13 +276,19 @@ fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
         .dark
         .iter()
         .filter(|dark| dark.span.contains(&open.place.at));
-    if let Some(DarkSpan { span, why, .. }) = here.next() {
+    if let Some(DarkSpan {
+        span, why, only, ..
+    }) = here.next()
+    {
         let (from, to) = (
             open.timeline.written(span.start),
-            open.timeline.written(span.end),
+            // What nothing ended is unknown to the end, and not behind it.
+            open.timeline.written(span.end.min(open.timeline.end())),
         );
+        let of = only.as_ref().map(|only| format!("{only}: "));
+        let of = of.unwrap_or_default();
         return (
-            format!("unknown from {from} to {to}: {why}"),
+            format!("unknown from {from} to {to}: {of}{why}"),
             LaneState::Unknown,
         );
     }
