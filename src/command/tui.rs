@@ -101,6 +101,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     };
     let left = kubereel_tui::run(request, theme(args.theme), executable()).map_err(|error| {
         let exit = match error {
+            TuiError::Signal { .. } if error.is_interrupt() => Exit::Interrupted,
             TuiError::Signal { .. } => Exit::Terminated,
             TuiError::NotOpened { .. } => {
                 // Opening it again explains it with hints. If that succeeds now, the error of the screen is reported.

@@ -103,14 +103,19 @@ fn kill(process: u32, signal: Signal) -> Result<()> {
 
 #[test]
 fn a_signal_gives_the_terminal_back() -> Result<()> {
-    for signal in [Signal::TERM, Signal::HUP] {
+    for (signal, code) in [
+        (Signal::TERM, 143),
+        (Signal::HUP, 143),
+        (Signal::INT, 130),
+        (Signal::QUIT, 143),
+    ] {
         let Some(shell) = Shell::start((80, 24))? else {
             return Ok(());
         };
         shell.open(demo())?;
         shell.terminal.until("STORY")?;
         kill(shell.child()?, signal)?;
-        shell.ended(143)?;
+        shell.ended(code)?;
     }
     Ok(())
 }

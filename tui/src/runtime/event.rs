@@ -2,6 +2,7 @@
 
 use crate::msg::Msg;
 use crossterm::event::Event;
+use signal_hook::consts::SIGINT;
 use std::sync::mpsc::SyncSender;
 use std::{io, thread};
 use thiserror::Error;
@@ -94,6 +95,13 @@ pub enum TuiError {
         /// The signal's number.
         number: i32,
     },
+}
+
+impl TuiError {
+    /// Returns whether SIGINT ended the program.
+    pub const fn is_interrupt(&self) -> bool {
+        matches!(self, Self::Signal { number: SIGINT })
+    }
 }
 
 impl From<io::Error> for TuiError {

@@ -14,7 +14,7 @@ use crossterm::terminal::{
 use crossterm::{cursor, event, execute};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
-use signal_hook::consts::{SIGHUP, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::cell::{Cell, RefCell};
 use std::io::{self, BufWriter, IsTerminal as _, Stdout};
@@ -34,7 +34,8 @@ pub fn run(
         return Err(TuiError::NoTerminal);
     }
     // Before the terminal is taken: a signal in between would leave it taken.
-    let mut signals = Signals::new([SIGTERM, SIGHUP])?;
+    // The key ^C is no signal in raw mode; another program may still send one.
+    let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT, SIGQUIT])?;
     let (_held, screen) = TerminalGuard::take()?;
     let size = screen.size()?;
     let (mut looping, told) = EventLoop::begin(
