@@ -58,6 +58,12 @@ fn the_palette_runs_what_is_written() {
 }
 
 #[test]
+fn the_palette_quits() {
+    let stage = after(":quit<Enter>", NARROW);
+    assert!(stage.model.is_over);
+}
+
+#[test]
 fn a_text_is_taken_back_by_words_and_whole() {
     let mut stage = after("/ns:shop web  ", NARROW);
     let text = |stage: &Stage| match &stage.model.screen {

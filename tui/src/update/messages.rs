@@ -31,10 +31,6 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Bookmarks(changed) => marking::changed(model, changed),
         Msg::Opened(opened) => effects.extend(opening::opened(model, opened)),
         Msg::Letter(letter) => write(model, letter),
-        Msg::Act(KeyAction::Quit) => {
-            model.is_over = true;
-            effects.extend([Effect::StopGathering, Effect::StopJudging]);
-        }
         Msg::Act(act) => {
             model.word = None;
             problems::stop_awaiting(model, act);
@@ -212,6 +208,10 @@ pub(super) fn take(model: &mut Model, act: KeyAction) -> Vec<Effect> {
         return effects;
     }
     match act {
+        KeyAction::Quit => {
+            model.is_over = true;
+            return vec![Effect::StopGathering, Effect::StopJudging];
+        }
         KeyAction::Bookmark => marking::ask(model),
         KeyAction::Save => marking::ask_save(model),
         KeyAction::Compare => return panel::step_compare(model),
