@@ -208,6 +208,20 @@ fn panes_are_resized_by_keys_and_mouse() {
 }
 
 #[test]
+fn a_panel_shows_where_only_one_pane_does() {
+    for size in [(40, 12), (80, 19)] {
+        let mut asked = request(&demo());
+        asked.select = Some("clusteroperators/etcd".to_owned());
+        let mut stage = Stage::open(asked, size);
+        stage.keys("GH");
+        let height = crate::layout::layout(&stage.model).panel.height;
+        assert!(height > 0, "{}", stage.screen());
+        stage.keys("<Esc>");
+        assert_eq!(crate::layout::layout(&stage.model).panel.height, 0);
+    }
+}
+
+#[test]
 fn the_wheel_zooms_where_it_points() {
     let mut stage = stage((80, 24));
     let bounds = open(&stage).bounds();

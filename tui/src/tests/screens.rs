@@ -152,7 +152,8 @@ const SIZES: [(&str, (u16, u16)); 3] = [
 /// The keys that lead to a screen.
 const fn keys_to(screen: &ActiveScreen) -> &'static str {
     match screen {
-        ActiveScreen::Main => "nny",
+        // Where one pane shows at a time, y shows the panel.
+        ActiveScreen::Main => "nn<Tab>y<Tab>",
         ActiveScreen::Large => "nny<Enter>",
         ActiveScreen::Kinds(_) => "Gb",
         ActiveScreen::Namespaces(_) => "Gu",
@@ -164,7 +165,7 @@ const fn keys_to(screen: &ActiveScreen) -> &'static str {
         ActiveScreen::Note(_) => "nmwhy",
         ActiveScreen::SaveAs(_) => "nnyS",
         ActiveScreen::Compare(_) => "nvGv",
-        ActiveScreen::Seek { .. } => "nny<Tab>/status",
+        ActiveScreen::Seek { .. } => "nn<Tab>y/status",
     }
 }
 

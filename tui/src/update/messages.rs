@@ -7,7 +7,7 @@ use crate::answer::{
 };
 use crate::effect::Effect;
 use crate::filter::{FilterCandidate, FilterQuery};
-use crate::layout::layout;
+use crate::layout::{Layout, layout};
 use crate::model::{
     ActiveScreen, LanePass, List, MOST_WRITTEN_BYTES, Model, OpenReel, Pane, PickerState,
     ReelState, TableView,
@@ -248,6 +248,14 @@ pub(super) fn take(model: &mut Model, act: KeyAction) -> Vec<Effect> {
     Vec::new()
 }
 
+/// Gives the rows of the list to the panel where only one of the two shows, so that a key that changes the panel does
+/// so in sight.
+pub(super) const fn show_panel_pane(open: &mut OpenReel, layout: Layout) {
+    if layout.panel.height == 0 {
+        open.pane = Pane::Panel;
+    }
+}
+
 /// Takes what a key means with the timeline in sight.
 fn take_on_timeline(model: &mut Model, act: KeyAction) -> Vec<Effect> {
     let layout = layout(model);
@@ -264,7 +272,11 @@ fn take_on_timeline(model: &mut Model, act: KeyAction) -> Vec<Effect> {
             model.screen = ActiveScreen::Filter(open.filter.text().to_owned());
         }
         KeyAction::Order => model.word = choosing::order(open, &model.screen),
-        KeyAction::OtherPane | KeyAction::Panel(_) => choosing::panes(open, act),
+        KeyAction::OtherPane => choosing::panes(open, act),
+        KeyAction::Panel(_) => {
+            choosing::panes(open, act);
+            show_panel_pane(open, layout);
+        }
         KeyAction::Conditions => {
             choosing::panes(open, act);
             model.word = Some(open.lanes.grouping.words().to_owned());

@@ -5,6 +5,7 @@ use super::{growing, lane_rows, messages, moving};
 use crate::effect::Effect;
 use crate::findings::JudgingState;
 use crate::lane::{LaneGroup, LaneSubject};
+use crate::layout::layout;
 use crate::model::{
     ActiveScreen, ChosenRow, LanePass, List, Model, OpenReel, ReelState, ToldProblem,
 };
@@ -214,6 +215,7 @@ pub(super) fn list(open: &mut OpenReel) -> Vec<Effect> {
 
 /// Does what a key of the list means.
 pub(super) fn act(model: &mut Model, act: KeyAction) -> Vec<Effect> {
+    let layout = layout(model);
     let ReelState::Open(open) = &mut model.reel else {
         return Vec::new();
     };
@@ -234,7 +236,12 @@ pub(super) fn act(model: &mut Model, act: KeyAction) -> Vec<Effect> {
             }
             model.word = Some(first(open));
         }
-        KeyAction::Explain => model.word = explain(open),
+        KeyAction::Explain => {
+            model.word = explain(open);
+            if open.told().is_some() {
+                messages::show_panel_pane(open, layout);
+            }
+        }
         _ => {}
     }
     Vec::new()
