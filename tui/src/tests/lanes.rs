@@ -233,6 +233,15 @@ fn the_wheel_zooms_where_it_points() {
 }
 
 #[test]
+fn a_filter_that_leaves_only_tests_selects_one() {
+    let mut stage = Stage::open(request(&demo()), (80, 24));
+    stage.keys("&operator-degraded<Enter><Down>");
+    let own = open(&stage);
+    assert!(own.row().is_some(), "{}", stage.screen());
+    assert!(own.chosen_plain().is_some(), "{}", stage.screen());
+}
+
+#[test]
 fn gaps_are_drawn_through_heads_and_lanes() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut stage = Stage::open(request(&gapped(folder.path())), (120, 40));

@@ -128,7 +128,7 @@ pub(super) fn row(open: &mut OpenReel, row: usize) {
     }
 }
 
-/// Selects the first row that is an object.
+/// Selects the first row that is an object; of other lanes, such as those of tests, the first one.
 pub(super) fn first_row(open: &mut OpenReel) {
     let first = match open.list {
         List::Lanes => {
@@ -139,8 +139,10 @@ pub(super) fn first_row(open: &mut OpenReel) {
                 }
                 LaneRow::Head(_) => false,
             };
-            let mut rows = open.lanes.rows.iter();
-            rows.position(is_object)
+            let is_lane = |row: &LaneRow| matches!(row, LaneRow::Lane(..));
+            let rows = &open.lanes.rows;
+            let object = rows.iter().position(is_object);
+            object.or_else(|| rows.iter().position(is_lane))
         }
         // Its rows are moments, and time moves only where one wants.
         List::Stream => None,
