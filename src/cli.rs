@@ -12,6 +12,7 @@ use crate::default_reel;
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use jiff::tz::TimeZone;
+use kubereel_history::nearest;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -177,6 +178,41 @@ pub(crate) fn unknown_command(error: &clap::Error, words: &[OsString]) -> Option
     let known = command.get_subcommands().filter(|one| !one.is_hide_set());
     let known = known.map(clap::Command::get_name);
     Some(CommandError::unknown_command(name, known))
+}
+
+/// Makes the error of a flag that the command does not have; `None` of every other mistake.
+///
+/// The parser's own tips suggest flags that only share letters, and to pass the flag as a value.
+pub(crate) fn unknown_flag(error: &clap::Error, words: &[OsString]) -> Option<CommandError> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let name = flag.strip_prefix('-')?.trim_start_matches('-');
+    let cli = Cli::command();
+    let (command, start) = default_reel::subcommand(words, &cli);
+    let known: Vec<&str> = command
+        .get_arguments()
+        .filter(|arg| !arg.is_hide_set())
+        .filter_map(clap::Arg::get_long)
+        .collect();
+    let failed = CommandError::usage(format!("unknown flag: {flag}"));
+    if name == "at" && known.contains(&"from") && known.contains(&"to") {
+        return Some(failed.hint("to limit the time: --from TIME --to TIME"));
+    }
+    Some(match nearest(name, known.into_iter()).as_slice() {
+        [] => {
+            let path = words.get(1..start).unwrap_or_default().iter();
+            let path: Vec<_> = path.map(|word| word.to_string_lossy()).collect();
+            failed.hint(format!(
+                "to list the flags: kubereel {} --help",
+                path.join(" ")
+            ))
+        }
+        near => failed.hint(format!("did you mean --{}?", near.join(" or --"))),
+    })
 }
 
 /// Makes the error of a command line that gives a file for the output format; `None` of every other mistake.

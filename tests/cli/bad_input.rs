@@ -605,3 +605,29 @@ fn an_observer_with_an_invalid_command_line_ends_with_an_error() {
     let files = std::fs::read_dir(folder.path()).expect("a folder");
     assert_eq!(files.count(), 0);
 }
+
+#[test]
+fn an_unknown_flag_is_named_with_what_the_command_has() {
+    for command in [
+        "events",
+        "intervals",
+        "history",
+        "grep",
+        "diff",
+        "wait",
+        "top-writers",
+    ] {
+        kubereel(&[command, DEMO, "--at", "23:21:30"])
+            .code(2)
+            .says("error: unknown flag: --at\n")
+            .says("hint: to limit the time: --from TIME --to TIME\n");
+    }
+    let ran = kubereel(&["get", DEMO, "pods", "--limit", "3"])
+        .code(2)
+        .says("error: unknown flag: --limit\n")
+        .says("hint: to list the flags: kubereel get --help\n");
+    assert!(!ran.err.contains("-- --"), "{ran:#?}");
+    kubereel(&["get", DEMO, "pods", "--namespaec", "web"])
+        .code(2)
+        .says("hint: did you mean --namespace?\n");
+}
