@@ -5,7 +5,7 @@ use super::line::{Ink, LineTarget, PanelLine};
 use super::object_at::{VersionAt, here, unread};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
-use kubereel_cluster::{ClusterHistory, StateKind, StateTrack, StatusCondition};
+use kubereel_cluster::{ClusterHistory, StateInterval, StateKind, StateTrack, StatusCondition};
 use kubereel_format::{ResourceId, ResourceInfo, Seq};
 use kubereel_history::{
     ColumnRoom, ObjectFilter, ObjectForm, OwnedObject, OwnedObjects, OwnerRef, Relatives,
@@ -73,10 +73,9 @@ fn condition_lines(
     track: Option<&StateTrack>,
     place: CursorPlace,
 ) -> Vec<PanelLine> {
-    let since = condition.since().map(|at| {
-        let span = span_text(place.at.micros_since(at));
-        format!("  for {span}, since {}", timeline.written(at))
-    });
+    let runs = track.map(|track| track.runs(|state| Arc::clone(&state.status)));
+    let runs = runs.unwrap_or_default();
+    let since = since_text(timeline, condition, &runs, place);
     let of = |status: &str, reason: &str| {
         Ink::of_health(kind.condition_health(condition.kind, status, reason))
     };
@@ -96,8 +95,6 @@ fn condition_lines(
             format!("    {}", harmless(row)),
         ));
     }
-    let runs = track.map(|track| track.runs(|state| Arc::clone(&state.status)));
-    let runs = runs.unwrap_or_default();
     let turns = runs.iter().zip(runs.iter().skip(1)).rev();
     for ((from, before), (to, run)) in turns.take(MOST_TURNS) {
         let Some(first) = run.first() else {
@@ -118,6 +115,34 @@ fn condition_lines(
         lines.push(line);
     }
     lines
+}
+
+/// Says since when a condition has its status: since the observed transition, else since the time that the object
+/// gives itself, which has whole seconds.
+fn since_text(
+    timeline: &Timeline,
+    condition: &StatusCondition<'_>,
+    runs: &[(Arc<str>, Vec<StateInterval<'_>>)],
+    place: CursorPlace,
+) -> Option<String> {
+    const SECOND: i64 = 1_000_000;
+    if let [.., _, (status, run)] = runs
+        && status.as_ref() == condition.status
+        && let Some(first) = run.first()
+    {
+        let span = span_text(place.at.micros_since(first.from.at));
+        let at = timeline.written(first.from.at);
+        return Some(format!("  for {span}, since {at}"));
+    }
+    let at = condition.since()?;
+    let whole = place.at.micros_since(at) / SECOND * SECOND;
+    let span = if whole > 0 {
+        span_text(whole)
+    } else {
+        "less than 1s".to_owned()
+    };
+    let at = timeline.written(at).replacen(".000", "", 1);
+    Some(format!("  for {span}, since {at}"))
 }
 
 /// How deep the tree is followed.
