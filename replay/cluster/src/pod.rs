@@ -40,7 +40,7 @@ impl WaitingTrouble {
 /// The stage of a Pod's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PodStage<'a> {
-    /// It is being deleted: how its containers end does not describe how it ran.
+    /// It is being deleted and did not succeed: how its containers end does not describe how it ran.
     Terminating,
     /// It succeeded.
     Succeeded,
@@ -65,12 +65,11 @@ pub enum PodStage<'a> {
 impl<'a> PodStage<'a> {
     /// Reads a Pod.
     pub fn of(pod: &'a Value) -> Self {
-        if is_being_deleted(pod) {
-            return Self::Terminating;
-        }
         let phase = text(pod, "/status/phase");
         match phase {
             "Succeeded" => return Self::Succeeded,
+            // A deletion ends many containers with an error code: a failure then says nothing about how the Pod ran.
+            _ if is_being_deleted(pod) => return Self::Terminating,
             "Failed" => return Self::Failed(text(pod, "/status/reason")),
             _ => {}
         }
@@ -117,6 +116,8 @@ mod tests {
         assert_eq!(PodStage::of(&pod), PodStage::Failed("Error"));
         pod["metadata"] = json!({"deletionTimestamp": "2026-11-23T10:00:00Z"});
         assert_eq!(PodStage::of(&pod), PodStage::Terminating);
+        pod["status"]["phase"] = json!("Succeeded");
+        assert_eq!(PodStage::of(&pod), PodStage::Succeeded);
     }
 
     #[test]

@@ -43,11 +43,12 @@ pub(super) fn read(pod: &Value) -> Reading {
         ..Reading::default()
     };
     match stage {
+        // When its containers have ended, only finalizers hold it.
+        PodStage::Succeeded if is_being_deleted(pod) => return super::resource::deletion(pod),
+        PodStage::Terminating if text(pod, "/status/phase") == "Failed" => {
+            return super::resource::deletion(pod);
+        }
         PodStage::Terminating => {
-            // When its containers have ended, only finalizers hold it.
-            if ["Failed", "Succeeded"].contains(&text(pod, "/status/phase")) {
-                return super::resource::deletion(pod);
-            }
             reading.signs.push(terminating(pod));
             return reading;
         }
@@ -296,6 +297,20 @@ mod tests {
         };
         assert!(of("DeletionByPodGC").is_empty());
         assert_eq!(of("TerminationByKubelet").len(), 1);
+    }
+
+    #[test]
+    fn a_pod_that_ended_is_held_in_its_deletion_by_finalizers_only() {
+        for phase in ["Succeeded", "Failed"] {
+            let mut pod = json!({
+                "metadata": {"deletionTimestamp": "2026-11-23T10:00:00Z"},
+                "status": {"phase": phase},
+            });
+            assert!(kinds(&pod).is_empty(), "{phase}");
+            pod["metadata"]["finalizers"] = json!(["batch.kubernetes.io/job-tracking"]);
+            let found: Vec<SignKind> = kinds(&pod).into_iter().map(|(kind, _)| kind).collect();
+            assert_eq!(found, [SignKind::DeletionStuck]);
+        }
     }
 
     #[test]
