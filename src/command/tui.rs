@@ -114,7 +114,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         };
         let failed = CommandError::new(exit, &error);
         match error {
-            TuiError::NoTerminal => {
+            TuiError::NoTerminal | TuiError::DumbTerminal => {
                 failed.hint("use a command that prints, such as kubereel info or kubereel get")
             }
             _ => failed,

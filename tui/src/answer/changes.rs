@@ -328,7 +328,7 @@ pub(super) fn read_nearby(
     found.told.sort_by_key(|(rank, _)| *rank);
     let head = found.head(timeline, asked, place, is_less);
     let more = found.told.len().saturating_sub(MOST_NEARBY) + found.rest;
-    let mut lines = vec![PanelLine::prose(Ink::Faint, head)];
+    let mut lines = vec![PanelLine::of(Ink::Faint, head)];
     let told = found.told.into_iter().take(MOST_NEARBY);
     lines.extend(told.map(|(_, line)| line));
     if more > 0 {

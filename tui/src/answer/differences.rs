@@ -64,17 +64,17 @@ pub(super) fn read_diff(
     let (old, new) = match (other.or(before), here) {
         (Some(other), Some(here)) if other == here => {
             let words = "the marked version is the current one: c and C step to others";
-            return vec![PanelLine::prose(Ink::Faint, words)];
+            return vec![PanelLine::of(Ink::Faint, words)];
         }
         (Some(other), Some(here)) => (other.min(here), other.max(here)),
         (Some(_), None) => {
             let at = place.written(timeline);
             let words = format!("no {name} yet at {at}: c steps to its first version");
-            return vec![PanelLine::prose(Ink::Faint, words)];
+            return vec![PanelLine::of(Ink::Faint, words)];
         }
         (None, Some(_)) => {
             let words = "first recorded version: c steps to the next one";
-            return vec![PanelLine::prose(Ink::Faint, words)];
+            return vec![PanelLine::of(Ink::Faint, words)];
         }
         (None, None) => {
             return vec![PanelLine::of(
@@ -124,12 +124,12 @@ fn warnings(timeline: &Timeline, info: &ResourceInfo, old: Seq, new: Seq) -> Vec
     let mut lines = Vec::new();
     if reel.object_of(old) != reel.object_of(new) {
         let words = "two objects of the same name: deleted and recreated in between";
-        lines.push(PanelLine::prose(Ink::Wary, words));
+        lines.push(PanelLine::of(Ink::Wary, words));
     }
     let at = |seq| CursorPlace::behind(timeline, seq).at;
     if timeline.may_miss_changes(info.id, at(old), at(new)) {
         let words = "░ recording gap in between: versions may be missing";
-        lines.push(PanelLine::prose(Ink::Wary, words));
+        lines.push(PanelLine::of(Ink::Wary, words));
     }
     lines
 }
@@ -208,7 +208,7 @@ fn value_lines<'a>(
     ink: Ink,
     parts: impl Iterator<Item = (Ink, &'a str)>,
 ) -> Vec<PanelLine> {
-    let first = || PanelLine::prose(ink, format!("  {sign}"));
+    let first = || PanelLine::of(ink, format!("  {sign}"));
     let mut lines = vec![first()];
     for (ink, text) in parts {
         for (at, row) in text.split('\n').enumerate() {

@@ -30,7 +30,7 @@ fn blamed(
     };
     if !blamed.unreadable.is_empty() {
         let words = "damaged: versions are missing, fields may be older than shown";
-        lines.push(PanelLine::prose(Ink::Wary, words));
+        lines.push(PanelLine::of(Ink::Wary, words));
     }
     Ok((held, blamed, lines))
 }

@@ -76,8 +76,6 @@ pub(crate) struct PanelLine {
     pub(crate) field: Option<FieldPath>,
     /// Where it leads, if it can be taken.
     pub(crate) target: Option<LineTarget>,
-    /// Whether it is a text to read, which is broken rather than cut.
-    pub(crate) is_prose: bool,
 }
 
 impl PanelLine {
@@ -86,14 +84,6 @@ impl PanelLine {
         Self {
             parts: vec![(ink, text.into())],
             ..Self::default()
-        }
-    }
-
-    /// Makes a text to read.
-    pub(crate) fn prose(ink: Ink, text: impl Into<String>) -> Self {
-        Self {
-            is_prose: true,
-            ..Self::of(ink, text)
         }
     }
 

@@ -58,11 +58,11 @@ pub(super) fn read_conditions(
     }
     if unread > 0 {
         let words = format!("░ {unread} unreadable versions: transitions may be missing");
-        lines.push(PanelLine::prose(Ink::Wary, words));
+        lines.push(PanelLine::of(Ink::Wary, words));
     }
     if first > 0 {
         let words = format!("transitions of the last {MOST_VERSIONS} versions");
-        lines.push(PanelLine::prose(Ink::Faint, words));
+        lines.push(PanelLine::of(Ink::Faint, words));
     }
     Ok(lines)
 }
@@ -90,10 +90,7 @@ fn condition_lines(
         lines.push(PanelLine::of(Ink::Plain, reason));
     }
     for row in condition.message.lines() {
-        lines.push(PanelLine::prose(
-            Ink::Plain,
-            format!("    {}", harmless(row)),
-        ));
+        lines.push(PanelLine::of(Ink::Plain, format!("    {}", harmless(row))));
     }
     let turns = runs.iter().zip(runs.iter().skip(1)).rev();
     for ((from, before), (to, run)) in turns.take(MOST_TURNS) {
@@ -246,7 +243,7 @@ pub(super) fn read_owners(
             "░ {} resources unknown at this time: dependents may be missing",
             owned.unsearched
         );
-        tree.lines.push(PanelLine::prose(Ink::Wary, words));
+        tree.lines.push(PanelLine::of(Ink::Wary, words));
     }
     Ok((tree.lines, own.saturating_sub(3)))
 }
@@ -399,7 +396,7 @@ pub(super) fn read_raw(
                 "{} bytes from the API server, formatted; S saves the original bytes",
                 body.len()
             );
-            lines.push(PanelLine::prose(Ink::Faint, words));
+            lines.push(PanelLine::of(Ink::Faint, words));
             let text = String::from_utf8_lossy(&body);
             let rows = laid_out(&text);
             lines.extend(
@@ -409,10 +406,7 @@ pub(super) fn read_raw(
         }
         Err(error) => {
             let error = harmless(&error.to_string()).into_owned();
-            lines.push(PanelLine::prose(
-                Ink::Wary,
-                format!("cannot be read: {error}"),
-            ));
+            lines.push(PanelLine::of(Ink::Wary, format!("cannot be read: {error}")));
         }
     }
     Ok(lines)

@@ -34,7 +34,7 @@ pub(super) fn here<'a>(
     let state = timeline.as_of(info.id, place.cut(), &filter);
     let words = trust(timeline, &state.certainty);
     let mut lines: Vec<PanelLine> = words
-        .map(|words| PanelLine::prose(Ink::Wary, words))
+        .map(|words| PanelLine::of(Ink::Wary, words))
         .into_iter()
         .collect();
     if let Some(held) = state.objects.into_iter().next() {
@@ -47,7 +47,7 @@ pub(super) fn here<'a>(
 /// Says that something cannot be read.
 pub(super) fn unread(error: &QueryError) -> PanelLine {
     let error = harmless(&error.to_string()).into_owned();
-    PanelLine::prose(Ink::Wary, format!("cannot be read: {error}"))
+    PanelLine::of(Ink::Wary, format!("cannot be read: {error}"))
 }
 
 fn absent(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Vec<PanelLine> {

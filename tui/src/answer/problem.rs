@@ -18,24 +18,24 @@ pub(crate) fn problem_lines(timeline: &Timeline, entry: &ProblemEntry) -> Vec<Pa
     let short = shortened(&sentence, MOST_SENTENCE);
     let rest = rest_of(&sentence, &short);
     let mut all = vec![
-        PanelLine::prose(Ink::Strong, short),
-        PanelLine::prose(Ink::Faint, times(timeline, entry)),
+        PanelLine::of(Ink::Strong, short),
+        PanelLine::of(Ink::Faint, times(timeline, entry)),
     ];
     if entry.is_young {
-        all.push(PanelLine::prose(Ink::Faint, "during installation"));
+        all.push(PanelLine::of(Ink::Faint, "during installation"));
     } else if entry.is_planned {
-        all.push(PanelLine::prose(Ink::Faint, "planned: a Node was drained"));
+        all.push(PanelLine::of(Ink::Faint, "planned: a Node was drained"));
     }
     for origin in &entry.causes {
-        let line = PanelLine::prose(Ink::Wary, origin.words.clone());
+        let line = PanelLine::of(Ink::Wary, origin.words.clone());
         all.push(match &origin.change {
             Some((seq, object)) => line.to(LineTarget::Moment(*seq, object.clone())),
             None => line,
         });
     }
-    all.extend(rest.map(|rest| PanelLine::prose(Ink::Plain, rest)));
+    all.extend(rest.map(|rest| PanelLine::of(Ink::Plain, rest)));
     let led_to = entry.led_to.iter();
-    all.extend(led_to.map(|other| PanelLine::prose(Ink::Plain, format!("led to: {other}"))));
+    all.extend(led_to.map(|other| PanelLine::of(Ink::Plain, format!("led to: {other}"))));
     let mut shown: Vec<&str> = vec![&entry.words];
     for said in &entry.said {
         let does = match said.verdict {
@@ -43,21 +43,21 @@ pub(crate) fn problem_lines(timeline: &Timeline, entry: &ProblemEntry) -> Vec<Pa
             FindingVerdict::Flake => "flakes",
         };
         let words = format!("rule {} {does}: {}", said.rule, said.test);
-        all.push(PanelLine::prose(Ink::Faint, words));
+        all.push(PanelLine::of(Ink::Faint, words));
         for line in said.lines.iter() {
             // Rules that found the same say the same.
             if shown.iter().any(|one| one.contains(line.as_str())) {
                 continue;
             }
             shown.push(line);
-            all.push(PanelLine::prose(Ink::Plain, format!("  {line}")));
+            all.push(PanelLine::of(Ink::Plain, format!("  {line}")));
         }
     }
     let count = entry.others.len() + entry.more_others;
     if count > 0 {
-        all.push(PanelLine::prose(Ink::Strong, format!("and {count} more:")));
+        all.push(PanelLine::of(Ink::Strong, format!("and {count} more:")));
         let others = entry.others.iter();
-        all.extend(others.map(|other| PanelLine::prose(Ink::Plain, other.clone())));
+        all.extend(others.map(|other| PanelLine::of(Ink::Plain, other.clone())));
     }
     all
 }

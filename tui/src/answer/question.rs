@@ -172,7 +172,7 @@ pub(crate) fn answer(timeline: &Timeline, question: ScreenQuestion) -> ScreenAns
         }
         ScreenQuestion::Ready(text, _) | ScreenQuestion::PlainLane(text, _) => {
             let lines = text.lines();
-            let lines = lines.map(|line| PanelLine::prose(Ink::Plain, harmless(line)));
+            let lines = lines.map(|line| PanelLine::of(Ink::Plain, harmless(line)));
             Ok(from_top(lines.collect()))
         }
         ScreenQuestion::Problem(entry, _) => Ok(from_top(problem::problem_lines(timeline, entry))),

@@ -61,7 +61,10 @@ pub enum TuiError {
     /// There is no terminal to draw on.
     #[error("the screen needs a terminal")]
     NoTerminal,
-    /// The reel cannot be opened; the user has read why on the screen.
+    /// The terminal shows what is sent to it and does nothing else.
+    #[error("the terminal cannot show a screen: TERM is dumb")]
+    DumbTerminal,
+    /// The reel cannot be opened.
     #[error("{why}")]
     NotOpened {
         /// Why.

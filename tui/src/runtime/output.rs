@@ -1,9 +1,10 @@
 //! What leaves the screen: files in the working folder and texts for the clipboard. No file is overwritten.
 
 use crate::answer::ScreenDocument;
+use std::borrow::Cow;
 use std::io;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How many files of one name are kept apart by a number.
 const MOST_NAMESAKES: u32 = 1_000;
@@ -15,7 +16,8 @@ pub(crate) fn save(
     wanted: &Path,
     document: &ScreenDocument,
 ) -> Result<String, String> {
-    let wanted = folder.join(wanted);
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let wanted = folder.join(expanded(wanted, home.as_deref()));
     let name = wanted.file_name().filter(|_| !wanted.is_dir());
     let (folder, name) = match (wanted.parent(), name) {
         (Some(folder), Some(name)) => (folder, name.to_string_lossy().into_owned()),
@@ -24,7 +26,11 @@ pub(crate) fn save(
     let mut file = tempfile::Builder::new()
         .prefix(".kubereel-")
         .tempfile_in(folder)
-        .map_err(|error| error.to_string())?;
+        // Its own words name the temporary file.
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => format!("{}: no such directory", shown(folder)),
+            kind => format!("{}: {kind}", shown(folder)),
+        })?;
     let written = file.write_all(&document.bytes);
     written
         .and_then(|()| file.as_file().sync_all())
@@ -40,6 +46,14 @@ pub(crate) fn save(
         }
     }
     Err(format!("too many files named {name}"))
+}
+
+/// Puts the home folder in place of `~`, as a shell does.
+fn expanded<'a>(path: &'a Path, home: Option<&Path>) -> Cow<'a, Path> {
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => Cow::Owned(home.join(rest)),
+        _ => Cow::Borrowed(path),
+    }
 }
 
 /// Writes a path without the dot that stands for the folder one is in.
@@ -132,7 +146,21 @@ mod tests {
     fn a_folder_that_is_not_there_is_said() {
         let folder = tempfile::tempdir().expect("a folder");
         let gone = folder.path().join("gone");
-        assert!(save(&gone, "x".as_ref(), &document(b"x")).is_err());
+        let error = save(&gone, "x".as_ref(), &document(b"x")).expect_err("it is not there");
+        assert_eq!(error, format!("{}: no such directory", gone.display()));
+    }
+
+    #[test]
+    fn a_tilde_is_the_home_folder() {
+        let of = |path: &'static str| {
+            let path = expanded(Path::new(path), Some(Path::new("/home/ann")));
+            path.display().to_string()
+        };
+        assert_eq!(of("~/notes/x.txt"), "/home/ann/notes/x.txt");
+        assert_eq!(of("~"), "/home/ann/");
+        assert_eq!(of("~bob/x"), "~bob/x");
+        assert_eq!(of("a~/x"), "a~/x");
+        assert_eq!(expanded(Path::new("~/x"), None), Path::new("~/x"));
     }
 
     #[test]

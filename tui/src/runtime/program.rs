@@ -33,6 +33,9 @@ pub fn run(
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(TuiError::NoTerminal);
     }
+    if std::env::var_os("TERM").is_some_and(|name| name == "dumb") {
+        return Err(TuiError::DumbTerminal);
+    }
     // Before the terminal is taken: a signal in between would leave it taken.
     // The key ^C is no signal in raw mode; another program may still send one.
     let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT, SIGQUIT])?;

@@ -24,6 +24,8 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         Ok(timeline) => timeline,
         Err(error) => {
             model.reel = ReelState::Failed(harmless(&error).into_owned());
+            // The command line has room for the hints.
+            model.is_over = true;
             return Vec::new();
         }
     };

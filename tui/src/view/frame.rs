@@ -44,7 +44,7 @@ pub(crate) fn view(model: &Model, frame: &mut Frame<'_>) {
                 &[format!("opening {path} …"), "esc quits".to_owned()],
             );
         }
-        ReelState::Failed(error) => message(&mut pen, &[error.clone(), "esc quits".to_owned()]),
+        ReelState::Failed(error) => message(&mut pen, std::slice::from_ref(error)),
         ReelState::Open(open) => whole(model, open, &layout, &mut pen),
     }
 }

@@ -206,7 +206,7 @@ fn drawn<'a>(open: &'a OpenReel, line: &'a PanelLine) -> ShownLine<'a> {
     let has_found = !open.reading.matches.is_empty();
     ShownLine {
         line,
-        is_broken: line.is_prose || !open.reading.is_cut,
+        is_broken: !open.reading.is_cut,
         wanted: if has_found { &open.reading.wanted } else { "" },
         is_marked: is_marked(open, line),
     }
