@@ -119,7 +119,7 @@ impl RandomStrings {
                     .any(|name| before.ends_with(name))
             });
             let word = word.trim_matches(['=', '-', '/', '_']);
-            if word.len() < RANDOM_LEAST || is_digest || word.starts_with(WORD) {
+            if word.len() < RANDOM_LEAST || is_digest || word.contains(WORD) {
                 continue;
             }
             if let Some(inner) = decoded_text(word) {
@@ -281,6 +281,7 @@ mod tests {
             r#"{"a":"RequiredDuringSchedulingIgnoredDuringExecution"}"#,
             r#"{"a":"ip-10-0-143-22.us-east-2.compute.internal"}"#,
             r#"{"a":"redacted-by-kubereel-24-bytes-0123456789abcdef"}"#,
+            r#"{"a":"A_PASSWORD=redacted-by-kubereel-24-bytes-0a1b2c3d4e5f6a7b"}"#,
             r#"{"a":"ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQDQ7pL2mZ9kT4wX8rB3nY6c core@host"}"#,
             r#"{"checksum/config":"vQ7pL2mZ9kT4wX8rB3nY6c"}"#,
         ] {
