@@ -1,6 +1,9 @@
 //! Programs that take a password in a place whose name announces none: `redis-cli -a`, `mysql -p`, `curl -u`.
 
+use super::announced_names::{count, count_back};
 use super::patterns::constant_regex;
+use super::shell_words::{is_open, word_len};
+use super::yaml_lines::closing;
 use regex::bytes::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -16,11 +19,11 @@ enum PasswordSide {
 
 use PasswordSide::{Before, Behind};
 
-/// The words in capitals of `PLACES`.
+/// The words in capitals of `PLACES`. The value goes on to the end of its word: see [`value_end`].
 const PARTS: [(&str, &str); 7] = [
     ("FLAGS", r"(?:\s+-\S+)*"),
     ("FLAG", r#"(?:^|[\s"'])"#),
-    ("WORD", r"\s+[^\s-]\S*"),
+    ("WORD", r#"\s+(?:"[^"\n]*"|'[^'\n]*'|[^\s-]\S*)"#),
     ("NEXT", r"(?:[\s=]|\\\r?\n){1,8}"),
     ("USER", r#"["'\\]{0,4}[^\s:"'\\]{1,128}"#),
     ("ECHO", r"(?:echo|printf)(?:\s+-[a-zA-Z]+)*\s+"),
@@ -141,15 +144,11 @@ const PLACES: [(PasswordSide, &[&str], &str); 21] = [
         &["generic"],
         r#"FLAG--from-literalNEXT["']?[^\s="'\\]{1,128}=VALUE"#,
     ),
-    (
-        Before,
-        &["chpasswd"],
-        r#"ECHOUSER:VALUE["'\\]{0,4}\s*\|[^|\n]*$"#,
-    ),
+    (Before, &["chpasswd"], "ECHOUSER:VALUE"),
     (
         Before,
         &["--password-stdin", "passwd", "kinit"],
-        r#"ECHOVALUE["'\\]{0,4}\s*\|[^|\n]*$"#,
+        "ECHOVALUE",
     ),
 ];
 
@@ -181,11 +180,9 @@ pub(crate) fn is_program(argument: &str) -> bool {
 }
 
 /// Writes an argument as one word of as many bytes, in which nothing is special to a shell but what begins a
-/// variable.
+/// variable. The commands of a script are not commands of the line, as their words are joined by `_`.
 pub(crate) fn as_word(argument: &[u8]) -> impl Iterator<Item = u8> {
-    let is_script = argument.iter().any(u8::is_ascii_whitespace);
-    argument.iter().map(move |byte| match byte {
-        _ if is_script => b'_',
+    argument.iter().map(|byte| match byte {
         b'.' | b'/' | b':' | b'=' | b'@' | b'%' | b'$' | b'{' | b'<' | b'-' => *byte,
         byte if byte.is_ascii_alphanumeric() => *byte,
         _ => b'_',
@@ -209,11 +206,87 @@ pub(crate) fn passwords(text: &[u8]) -> Vec<Range<usize>> {
             from = part.end.max(end);
             let line = text.get(part.clone()).unwrap_or_default();
             let values = pattern.captures_iter(line);
-            let values = values.filter_map(|one| Some(one.name("s")?.range()));
-            found.extend(values.map(|one| one.start + part.start..one.end + part.start));
+            let values = values.filter_map(|one| Some(one.name("s")?.start() + part.start));
+            let values = values.map(|at| at..value_end(text, at));
+            found.extend(values.filter(|value| {
+                side == &Behind || text.get(value.end..start).is_some_and(is_piped)
+            }));
         }
     }
     found
+}
+
+/// How far before a value the quote is searched that opens its word.
+const WORD_BYTES: usize = 300;
+
+/// Returns the end of the value that begins at a place: its word may have blanks in quotes or behind backslashes.
+fn value_end(text: &[u8], start: usize) -> usize {
+    let is_quote = |byte: u8| matches!(byte, b'"' | b'\'');
+    let line = memchr::memchr(b'\n', text.get(start..).unwrap_or_default());
+    let line = text.get(..line.map_or(text.len(), |len| start + len));
+    let line = line.unwrap_or_default().trim_ascii_end();
+    // `'user:a b'` is opened before the value.
+    let before = line
+        .get(start.saturating_sub(WORD_BYTES)..start)
+        .unwrap_or_default();
+    let stem = count_back(before, |byte| {
+        !byte.is_ascii_whitespace() && !is_quote(byte)
+    });
+    let word = start - stem;
+    let name = word.saturating_sub(1);
+    let mut open = line
+        .get(name..word)
+        .and_then(|byte| byte.first().copied())
+        .filter(|byte| is_quote(*byte))
+        .map(|quote| {
+            let before = line.get(..name).unwrap_or_default();
+            (quote, count_back(before, |byte| byte == b'\\'))
+        });
+    let is_opened = open.is_some();
+    let mut at = start;
+    loop {
+        let end = match open {
+            Some((quote, slashes)) => closing(line, at, quote, slashes),
+            None => {
+                let is_end =
+                    |byte: u8| byte.is_ascii_whitespace() || is_quote(byte) || byte == b'\\';
+                at + word_len(line.get(at..).unwrap_or_default(), is_end)
+            }
+        };
+        // The next part of the word; a quote of the text around the command ends it.
+        let is_closed = open.is_some_and(|(_, slashes)| slashes == 0) && end < line.len();
+        let next = end + usize::from(is_closed);
+        let rest = line.get(next..).unwrap_or_default();
+        open = None;
+        at = match rest {
+            [quote @ (b'"' | b'\''), inner @ ..]
+                if !is_open(line, name, *quote) && memchr::memchr(*quote, inner).is_some() =>
+            {
+                open = Some((*quote, 0));
+                next + 1
+            }
+            [b'\\', b'\'', b'\'', ..] if is_closed && !is_open(line, name, b'\'') => {
+                open = Some((b'\'', 0));
+                next + 3
+            }
+            [byte, ..] if is_closed && is_bare(*byte) => next,
+            _ if is_opened => return end,
+            _ => return next,
+        };
+    }
+}
+
+/// Returns whether a byte behind a quote goes on with the word, in shells and in nothing else.
+const fn is_bare(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'!' | b'@' | b'#')
+}
+
+/// Returns whether a text between a value and a program is the pipe from one to the other.
+fn is_piped(between: &[u8]) -> bool {
+    let quotes = count(between, |byte| matches!(byte, b'"' | b'\'' | b'\\')).min(4);
+    let rest = between.get(quotes..).unwrap_or_default();
+    let rest = rest.trim_ascii_start().strip_prefix(b"|");
+    rest.is_some_and(|rest| memchr::memchr2(b'|', b'\n', rest).is_none())
 }
 
 /// Returns the places at which a text names a program as a word.
@@ -309,6 +382,56 @@ mod tests {
         ] {
             assert_eq!(found(text), ["canary"], "{text}");
         }
+        for (text, expected) in [
+            (
+                "sshpass -p 'correct horse battery' ssh x",
+                "correct horse battery",
+            ),
+            ("sshpass -p \"my dog\" ssh x", "my dog"),
+            ("sshpass -pzz\\ word ssh x", "zz\\ word"),
+            ("sshpass -p zz\\ word ssh x", "zz\\ word"),
+            ("sshpass -p zz' word' ssh x", "zz' word'"),
+            ("sshpass -p 'it'\\''s one' ssh x", "it'\\''s one"),
+            ("sshpass -p 'my dog'Rex7 ssh x", "my dog'Rex7"),
+            ("sh -c \"sshpass -p 'my dog'\" now", "my dog"),
+            ("sh -c 'sshpass -p \"my dog\"' now", "my dog"),
+            ("sh -c \"sshpass -p canary\" \"now\"", "canary"),
+            (r#"sh -c "sshpass -p \"my dog\" ssh x" now"#, "my dog"),
+            ("sh -c 'sshpass -p '\\''my dog'\\'' ssh x' now", "my dog"),
+            ("failed: sshpass -p 'my dog and no en", "my dog and no en"),
+            ("curl -u 'admin:my secret pw' https://x", "my secret pw"),
+            ("curl -u admin:'my secret' https://x", "my secret"),
+            ("redis-cli -a 'my dog' ping", "my dog"),
+            ("mysql -uroot -p'my dog' -e x", "my dog"),
+            ("mysql -uroot '-pmy dog' -e x", "my dog"),
+            ("etcdctl '--user=root:my dog' get x", "my dog"),
+            ("mongosh -u root -p 'my dog' --eval x", "my dog"),
+            ("ldapsearch -x -w 'my dog' -b x", "my dog"),
+            ("docker login -u x -p 'my dog' quay.io", "my dog"),
+            ("htpasswd -nbB admin 'my dog' > f", "my dog"),
+            ("rabbitmqctl add_user 'the admin' 'my dog'", "my dog"),
+            (
+                "aws configure set aws_secret_access_key 'my dog' --profile x",
+                "my dog",
+            ),
+            ("mc alias set minio http://x 'the admin' 'my dog'", "my dog"),
+            ("smbclient //x/y -U 'admin%my dog'", "my dog"),
+            ("sqlplus -s 'system/my dog'", "my dog"),
+            ("openssl pkcs12 -passin 'pass:my dog' -in x", "my dog"),
+            ("vault login 'my dog'", "my dog"),
+            (
+                "kubectl create secret generic x --from-literal='a=my dog' -n y",
+                "my dog",
+            ),
+            ("echo 'root:a b' | chpasswd", "a b"),
+            ("echo 'root:a|b c' | sudo chpasswd", "a|b c"),
+            (
+                "echo 'my dog' | docker login -u x --password-stdin quay.io",
+                "my dog",
+            ),
+        ] {
+            assert_eq!(found(text), [expected], "{text}");
+        }
         assert_eq!(
             found("curl -u a:one -U b:two x; curl -u c:three y"),
             ["one", "two", "three"]
@@ -346,6 +469,7 @@ mod tests {
             "aws configure set region us-east-1",
             "echo \"root:$PASSWORD\" | chpasswd",
             "cat /x | docker login --password-stdin",
+            "echo root:x | cat; cat /x | chpasswd",
         ] {
             assert_eq!(found(text), [""; 0], "{text}");
         }

@@ -69,6 +69,22 @@ impl ShellWord {
     }
 }
 
+/// Returns the length of the part of a word without quotes; a backslash takes a blank into it.
+pub(super) fn word_len(rest: &[u8], ends: impl Fn(u8) -> bool) -> usize {
+    let mut len = 0;
+    loop {
+        len += count(rest.get(len..).unwrap_or_default(), |byte| !ends(byte));
+        let rest = rest.get(len..).unwrap_or_default();
+        let slashes = count(rest, |byte| byte == b'\\');
+        let next = rest.get(slashes..).unwrap_or_default();
+        let is_escaped = matches!(next, [b' ', byte, ..] if !byte.is_ascii_whitespace());
+        if len == 0 || slashes == 0 || !is_escaped {
+            return len;
+        }
+        len += slashes + 1;
+    }
+}
+
 /// Returns whether a quote is open before a name in its line, so that the next one closes it.
 pub(super) fn is_open(text: &[u8], name: usize, quote: u8) -> bool {
     let before = text
