@@ -26,8 +26,8 @@ use thiserror::Error;
 
 /// The version of the policy, stored in the first note of a session. Policy 1 redacted the values
 /// of Secrets only; policy 2 had fewer names, kept values in `managedFields`, and redacted images
-/// and paths under names with AUTH or KEY.
-pub const POLICY: u32 = 3;
+/// and paths under names with AUTH or KEY; policy 3 kept the rest of a password with blanks.
+pub const POLICY: u32 = 4;
 
 /// How often an object is searched for secrets in parts of its texts: a replacement may uncover
 /// another secret.
@@ -252,6 +252,7 @@ impl Redactor {
             marker: &self.marker,
             extra: &self.extra.texts,
             has_paths,
+            is_command: false,
         }
     }
 

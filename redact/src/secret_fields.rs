@@ -243,6 +243,13 @@ pub(crate) fn of_kind(kind: &str) -> Vec<&'static SecretField> {
         .collect()
 }
 
+/// Returns the kind of the items of a list whose objects have secret fields: `Secret` of `SecretList`. Its items may
+/// have no kind of their own.
+pub(crate) fn kind_of_items(list: &str) -> Option<&str> {
+    let (kind, end) = list.split_at_checked(list.len().checked_sub(4)?)?;
+    (end.eq_ignore_ascii_case("list") && !of_kind(kind).is_empty()).then_some(kind)
+}
+
 /// Returns whether the names of a kind's objects are secrets.
 pub(crate) fn has_secret_name(kind: &str) -> bool {
     of_kind(kind)

@@ -71,7 +71,7 @@ fn what_redaction_left_has_no_known_secret_and_what_it_did_not_see_has() {
         "{out}"
     );
     let page = kubereel(&["info", &redacted]).ok();
-    assert!(page.contains("by policy 3"), "{page}");
+    assert!(page.contains("by policy 4"), "{page}");
     assert!(page.contains("4 values replaced"), "{page}");
     assert!(!page.contains("canary"), "{page}");
 }

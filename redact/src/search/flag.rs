@@ -1,6 +1,6 @@
 //! Arguments of a command line: which of them contains a secret, and which announces that the next one does.
 
-use crate::forms;
+use crate::forms::{self, ValueForm};
 use crate::names::{self, NameClass};
 use std::ops::Range;
 
@@ -35,7 +35,10 @@ pub(crate) fn flag_argument(text: &str) -> FlagArgument {
     let class = names::class(name);
     match value {
         None if class >= NameClass::Possible => FlagArgument::Announces(class),
-        Some(value) if !forms::is_kept(class, value) => {
+        Some(value)
+            if !forms::is_kept(class, value)
+                && !(names::is_plural(name) && forms::form(value) == ValueForm::Number) =>
+        {
             FlagArgument::Secret(text.len() - value.len()..text.len())
         }
         _ => FlagArgument::Plain,
@@ -58,6 +61,7 @@ mod tests {
             ("--token=", FlagArgument::Plain),
             ("--token=$(TOKEN)", FlagArgument::Plain),
             ("--token-ttl=10m", FlagArgument::Plain),
+            ("--max-tokens=4096", FlagArgument::Plain),
             ("--tls-private-key-file=/a", FlagArgument::Plain),
             ("token", FlagArgument::Plain),
             (

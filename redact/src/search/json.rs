@@ -73,10 +73,13 @@ impl<'j> JsonText<'j> {
         self.0.get(place.clone()).unwrap_or_default()
     }
 
-    /// Returns the places of the strings of the list that begins here.
-    pub(super) fn strings(self, list: usize) -> Vec<Range<usize>> {
+    /// Returns the places of the items of the list that begins here; none if it is not a list.
+    pub(super) fn items(self, list: usize) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let mut at = list;
+        if self.byte(at) != Some(b'[') {
+            return found;
+        }
         while let Some(b'[' | b',') = self.byte(at) {
             let from = self.space(at + 1);
             let end = match self.byte(from) {
@@ -87,9 +90,7 @@ impl<'j> JsonText<'j> {
             let Some(end) = end else {
                 break;
             };
-            if self.byte(from) == Some(b'"') {
-                found.push(from..end);
-            }
+            found.push(from..end);
             at = self.space(end);
         }
         found

@@ -487,6 +487,7 @@ impl<'w> ObjectWalk<'w> {
     fn judge_fields(&mut self, at: Range<usize>, pairs: &PairedFields) {
         if !pairs.values.is_empty() && matches!(self.goal, WalkGoal::Policy | WalkGoal::Formless) {
             self.variables(pairs);
+            self.patch(pairs);
         }
         if !pairs.programs.is_empty() && matches!(self.goal, WalkGoal::Policy | WalkGoal::Formless)
         {
@@ -515,7 +516,53 @@ impl<'w> ObjectWalk<'w> {
             if self.opens && (!self.steps.is_empty() || self.depth > 0) {
                 self.open(&at, kind);
             }
+            if self.opens
+                && let Some(kind) = secret_fields::kind_of_items(kind)
+            {
+                self.open_items(pairs, kind);
+            }
         }
+    }
+
+    /// Walks over the items of a list, as objects of a kind.
+    fn open_items(&mut self, pairs: &PairedFields, kind: &str) {
+        for (field, list) in &pairs.items {
+            self.steps.push(PathStep::Key(field.clone().into()));
+            for (item, at) in self.json.items(list.start).into_iter().enumerate() {
+                self.steps.push(PathStep::Item(item));
+                self.open(&at, kind);
+                self.steps.pop();
+            }
+            self.steps.pop();
+        }
+    }
+
+    /// Judges an operation of a JSON patch: the last name of its path is that of its value.
+    fn patch(&mut self, pairs: &PairedFields) {
+        for path in pairs.paths.iter().filter(|_| pairs.is_patch) {
+            let path = self.json.string_value(path);
+            let is_index =
+                |part: &&str| *part == "-" || part.bytes().all(|byte| byte.is_ascii_digit());
+            let name = path.rsplit('/').find(|part| !is_index(part));
+            let name = name.unwrap_or_default().replace("~1", "/");
+            let class = names::class(&name);
+            if class == NameClass::Plain {
+                continue;
+            }
+            for (field, value) in &pairs.values {
+                // The fields of an object have names of their own.
+                if !self.json.starts_with(value, '{') && !self.is_count(&name, value) {
+                    self.steps.push(PathStep::Key(field.clone().into()));
+                    self.within(value, WalkGoal::Announced(class, "named-pair"));
+                    self.steps.pop();
+                }
+            }
+        }
+    }
+
+    /// Returns whether a value is a short number under a plural.
+    fn is_count(&self, name: &str, value: &Range<usize>) -> bool {
+        names::is_plural(name) && forms::form(&self.written(value)) == ValueForm::Number
     }
 
     fn variables(&mut self, pairs: &PairedFields) {
@@ -538,7 +585,7 @@ impl<'w> ObjectWalk<'w> {
                 self.steps.push(PathStep::Key(field.clone().into()));
                 if is_proxy && self.json.starts_with(value, '"') {
                     self.url(value.clone(), "proxy");
-                } else {
+                } else if !self.is_count(&name, value) {
                     self.within(value, WalkGoal::Announced(class, rule));
                 }
                 self.steps.pop();
@@ -566,7 +613,9 @@ impl<'w> ObjectWalk<'w> {
         let mut line = Vec::new();
         let mut arguments = Vec::new();
         for (name, list) in lists {
-            for (item, at) in self.json.strings(list.start).into_iter().enumerate() {
+            let items = self.json.items(list.start).into_iter();
+            let strings = items.filter(|at| self.json.starts_with(at, '"'));
+            for (item, at) in strings.enumerate() {
                 let Some(argument) = self.json.decoded(&at) else {
                     continue;
                 };
@@ -849,10 +898,9 @@ impl<'w> ObjectWalk<'w> {
 
     /// Returns whether the name of a field decides about its value.
     fn by_name(&mut self, at: &Range<usize>) -> bool {
-        let value = self.written(at);
-        let is_count = matches!(self.steps.last(), Some(PathStep::Key(key)) if names::is_plural(key))
-            && forms::form(&value) == ValueForm::Number;
-        if is_count || forms::is_kept(self.class, &value) {
+        let is_count =
+            matches!(self.steps.last(), Some(PathStep::Key(key)) if self.is_count(key, at));
+        if is_count || forms::is_kept(self.class, &self.written(at)) {
             return false;
         }
         self.replace(at.clone(), "named-field".into(), ValueEncoding::Plain);
@@ -913,7 +961,13 @@ impl<'w> ObjectWalk<'w> {
         let Some(string) = self.json.decoded(&at) else {
             return;
         };
-        for edit in text::find_in_value(self.context, string.text(), self.depth) {
+        let context = SearchContext {
+            is_command: ["command", "args", "script"]
+                .iter()
+                .any(|name| self.is_in_list(name) || self.is_field(name)),
+            ..self.context
+        };
+        for edit in text::find_in_value(context, string.text(), self.depth) {
             self.push_part(&at, &string, edit);
         }
     }
@@ -1038,6 +1092,12 @@ struct PairedFields {
     kinds: Vec<Range<usize>>,
     /// Values of `uid`.
     uids: Vec<Range<usize>>,
+    /// The places of `items`, with the names of those fields.
+    items: Vec<(String, Range<usize>)>,
+    /// Whether an `op` makes the object an operation of a JSON patch.
+    is_patch: bool,
+    /// Values of `path`.
+    paths: Vec<Range<usize>>,
     /// Lists with the name of a program that takes a password.
     programs: Vec<(String, Range<usize>)>,
     /// `command` and `args` without one.
@@ -1059,6 +1119,9 @@ impl PairedFields {
         match key.len() {
             4 if is("kind") => self.kinds.push(value),
             3 if is("uid") => self.uids.push(value),
+            5 if is("items") => self.items.push((key.to_owned(), value)),
+            2 if is("op") => self.is_patch = true,
+            4 if is("path") => self.paths.push(value),
             3 if key == "kty" => self.is_key = true,
             1 | 2 if matches!(key, "d" | "p" | "q" | "dp" | "dq" | "qi" | "k") => {
                 self.key_members.push(value);

@@ -22,6 +22,8 @@ pub(crate) struct SearchContext<'a> {
     pub(crate) extra: &'a [(String, Regex)],
     /// Whether edits have the path in the object.
     pub(crate) has_paths: bool,
+    /// Whether the text is a part of a command line.
+    pub(crate) is_command: bool,
 }
 
 impl SearchContext<'_> {
@@ -88,7 +90,7 @@ pub(crate) fn find_in_value(context: SearchContext<'_>, text: &[u8], depth: u8) 
             Vec::new()
         }
     };
-    if depth > 0 || !context.extra.is_empty() {
+    if depth > 0 || context.is_command || !context.extra.is_empty() {
         return look();
     }
     let mut found = None;
@@ -127,7 +129,7 @@ fn plain(context: SearchContext<'_>, text: &[u8]) -> Vec<Edit> {
     for place in patterns::url_credentials(text) {
         push(place, "url-credentials".into());
     }
-    for place in assignments::values(text) {
+    for place in assignments::values(text, context.is_command) {
         push(place, "named-value".into());
     }
     for place in programs::passwords(text) {
@@ -288,7 +290,7 @@ mod tests {
         #[test]
         fn the_quick_look_suspects_all_that_the_search_finds(text in text()) {
             let marker = Marker::random().expect("random bytes");
-            let context = SearchContext { marker: &marker, extra: &[], has_paths: false };
+            let context = SearchContext { marker: &marker, extra: &[], has_paths: false, is_command: false };
             let found = find(context, text.as_bytes(), 0);
             if !found.is_empty() {
                 prop_assert!(context.suspects(text.as_bytes(), 0), "{:?}", found);

@@ -8,6 +8,9 @@ use std::ops::Range;
 /// How far before a name its machine is searched: `machine HOST login NAME password`.
 const NETRC_BYTES: usize = 300;
 
+/// How far around the path of a JSON patch its `op` is searched.
+const PATCH_BYTES: usize = 200;
+
 /// The longest part of a name that is read on each side.
 pub(super) const NAME_BYTES: usize = 128;
 
@@ -65,7 +68,9 @@ pub(super) fn name_at(text: &[u8], at: usize) -> Option<TextName> {
         // `secret/node-kubeconfigs` names an object.
         let is_domain = memchr::memchr(b'.', before.get(before.len() - domain..)?).is_some();
         let is_assigned = text.get(place.end) == Some(&b'=');
-        if domain > 0 && !is_domain && !is_assigned {
+        if patch_path(text, place.start + domain + usize::from(domain > 0)).is_some() {
+            place.start += domain + usize::from(domain > 0);
+        } else if domain > 0 && !is_domain && !is_assigned {
             return Some(TextName {
                 place,
                 class: NameClass::Plain,
@@ -211,9 +216,35 @@ pub(super) fn word_before(text: &[u8], at: usize) -> Option<(usize, &str)> {
     is_assigned.then_some((end - word.len(), word))
 }
 
-/// Returns whether a name is the value of a `name`, so that its own value is beside it.
+/// Returns where the `path` of a JSON patch begins whose last part begins at a place.
+pub(super) fn patch_path(text: &[u8], name: usize) -> Option<usize> {
+    let near = text.get(name.saturating_sub(NAME_BYTES)..name)?;
+    let len = count_back(near, |byte| {
+        is_name_byte(byte) || matches!(byte, b'/' | b'~')
+    });
+    let path = name - len;
+    if len == 0 || text.get(path) != Some(&b'/') {
+        return None;
+    }
+    let (start, _) = word_before(text, path).filter(|(_, word)| *word == "path")?;
+    let from = start.saturating_sub(PATCH_BYTES);
+    let around = text.get(from..text.len().min(name + PATCH_BYTES))?;
+    let is_word = |at: &usize| {
+        let before = at.checked_sub(1).and_then(|at| around.get(at));
+        let end = around.get(at + 2);
+        !before.is_some_and(u8::is_ascii_alphabetic)
+            && matches!(end, Some(b':' | b'"' | b'\'' | b'\\'))
+    };
+    memchr::memmem::find_iter(around, b"op")
+        .any(|at| is_word(&at))
+        .then_some(start)
+}
+
+/// Returns whether a name is the value of a `name`, or the end of the path of a JSON patch, so that its own value is
+/// beside it.
 pub(super) fn is_neighbour(text: &[u8], name: &TextName) -> bool {
     word_before(text, name.place.start).is_some_and(|(_, word)| names::is_name_field(word))
+        || patch_path(text, name.place.start).is_some()
         || text
             .get(..name.place.start)
             .is_some_and(|text| text.ends_with(b"<name>") || text.ends_with(br"\u003cname\u003e"))
@@ -248,5 +279,26 @@ pub(super) fn begins_line(text: &[u8], name: &TextName, is_raw: bool) -> bool {
         // An escaped line break, and the begin of a string.
         Some(b'n' | b'r' | b't' | b':') if is_raw => true,
         _ => rest.ends_with(b"export") || rest.ends_with(b"ENV") || rest.ends_with(b"ARG"),
+    }
+}
+
+/// Returns whether a name is the first word of a line whose break is written as an escape, as in quoted YAML.
+pub(super) fn begins_escaped_line(text: &[u8], name: &TextName) -> bool {
+    let mut before = text.get(..name.place.start).unwrap_or_default();
+    loop {
+        let skip = count_back(before, |byte| {
+            is_blank(byte) || matches!(byte, b'"' | b'\'' | b'-')
+        });
+        before = before.get(..before.len() - skip).unwrap_or_default();
+        if before.ends_with(b"\\n") || before.ends_with(b"\\r") {
+            return true;
+        }
+        match before.strip_suffix(b"\\t") {
+            Some(rest) => {
+                let slashes = count_back(rest, |byte| byte == b'\\');
+                before = rest.get(..rest.len() - slashes).unwrap_or_default();
+            }
+            None => return false,
+        }
     }
 }

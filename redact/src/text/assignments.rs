@@ -6,13 +6,13 @@
 //! as it can be recognized.
 
 use super::announced_names::{
-    NAME_BYTES, TextName, begins_line, count, count_back, is_blank, is_neighbour, is_netrc,
-    is_signature, names_in, word_before,
+    NAME_BYTES, TextName, begins_escaped_line, begins_line, count, count_back, is_blank,
+    is_name_byte, is_neighbour, is_netrc, is_signature, names_in, patch_path, word_before,
 };
 use super::flow_maps::FlowMapsText;
-use super::shell_words::{ShellWord, backquoted, is_open};
+use super::shell_words::{ShellWord, backquoted, is_open, word_len};
 use super::yaml_lines::{IndentedLine, YamlLinesText, closing, is_block_header, is_end_of_line};
-use crate::forms;
+use crate::forms::{self, ValueForm};
 use crate::mark::{is_encoded_mark, is_mark};
 use crate::names::{self, NameClass};
 use std::ops::Range;
@@ -36,11 +36,14 @@ const PROSE: [&str; 42] = [
     "option", "should", "will", "found",
 ];
 
-/// Finds the values.
-pub(crate) fn values(text: &[u8]) -> Vec<Range<usize>> {
+/// Finds the values. In a command every word behind a flag is its value; in other texts it may be the next word of a
+/// sentence about the flag.
+pub(crate) fn values(text: &[u8], is_command: bool) -> Vec<Range<usize>> {
     let mut search = AssignmentSearch {
         text,
         has_lines: memchr::memchr(b'\n', text).is_some(),
+        is_command,
+        is_plural: false,
         found: Vec::new(),
     };
     let mut from = 0;
@@ -48,6 +51,8 @@ pub(crate) fn values(text: &[u8]) -> Vec<Range<usize>> {
         // A finding is replaced whole: names in it do not count.
         if name.place.start >= from {
             let known = search.found.len();
+            let word = std::str::from_utf8(search.get(name.place.clone()));
+            search.is_plural = word.is_ok_and(names::is_plural);
             search.name(&name);
             let found = search.found.get(known..).unwrap_or_default();
             from = found
@@ -58,13 +63,49 @@ pub(crate) fn values(text: &[u8]) -> Vec<Range<usize>> {
                 .max(from);
         }
     }
+    search.is_plural = false;
     search.secrets();
     search.found
+}
+
+/// Where in its line a name is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NamePosition {
+    /// Behind other words.
+    Inside,
+    /// The first word of a line, or of a field in `{…}`.
+    First,
+    /// The first word of a line whose break is written as an escape: `users:\n  token: x`.
+    FirstEscaped,
+}
+
+impl NamePosition {
+    fn of(text: &[u8], name: &TextName) -> Self {
+        if begins_line(text, name, false) {
+            Self::First
+        } else if begins_escaped_line(text, name) {
+            Self::FirstEscaped
+        } else {
+            Self::Inside
+        }
+    }
+}
+
+/// How a value is assigned to its name.
+#[derive(Clone, Copy, Debug)]
+struct AssignmentSign {
+    is_colon: bool,
+    position: NamePosition,
+    /// Whether prose has such a name and a colon, too.
+    is_doubtful: bool,
 }
 
 struct AssignmentSearch<'t> {
     text: &'t [u8],
     has_lines: bool,
+    is_command: bool,
+    /// Whether the current name is a plural, whose value may be a count.
+    is_plural: bool,
     found: Vec<Range<usize>>,
 }
 
@@ -79,9 +120,18 @@ impl AssignmentSearch<'_> {
 
     /// Takes a value, unless it may be kept under a name of the class.
     fn take(&mut self, place: Range<usize>, class: NameClass) {
-        if is_secret(self.get(place.clone()), class) {
+        if self.is_secret(self.get(place.clone()), class) {
             self.found.push(place);
         }
+    }
+
+    /// Returns whether a value is one that is not kept under a name of the class.
+    fn is_secret(&self, value: &[u8], class: NameClass) -> bool {
+        let is_kept = std::str::from_utf8(value).is_ok_and(|value| {
+            forms::is_kept(class, value)
+                || self.is_plural && forms::form(value) == ValueForm::Number
+        });
+        !value.is_empty() && !is_mark(value) && !is_encoded_mark(value) && !is_kept
     }
 
     fn name(&mut self, name: &TextName) {
@@ -111,7 +161,7 @@ impl AssignmentSearch<'_> {
             }
         };
         at += len;
-        let begins = begins_line(self.text, name, false);
+        let position = NamePosition::of(self.text, name);
         let next = self.rest(at).first().copied();
         let is_word = is_weak(self.get(name.place.clone()), name.class);
         // In prose a colon follows such a word, too: `invalid token: expired`. A name that only
@@ -128,27 +178,28 @@ impl AssignmentSearch<'_> {
         }
         let is_doubtful = is_colon && !is_quoted && is_word;
         if is_doubtful
-            && (!begins
+            && (position == NamePosition::Inside
                 || next.is_some_and(|byte| {
                     !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'')
                 }))
         {
             return;
         }
-        self.assigned(at, name, is_colon, begins, is_doubtful && !self.has_lines);
+        let is_line = self.has_lines || position == NamePosition::FirstEscaped;
+        let sign = AssignmentSign {
+            is_colon,
+            position,
+            is_doubtful: is_doubtful && !is_line,
+        };
+        self.assigned(at, name, sign);
     }
 
     /// Takes the value that is assigned at a place.
-    fn assigned(
-        &mut self,
-        at: usize,
-        name: &TextName,
-        is_colon: bool,
-        begins: bool,
-        is_doubtful: bool,
-    ) {
+    fn assigned(&mut self, at: usize, name: &TextName, sign: AssignmentSign) {
+        let is_colon = sign.is_colon;
+        let is_spaced = self.rest(at).first().is_some_and(|byte| is_blank(*byte));
         // `NAME=value`, as shells have it.
-        let is_joined = !is_colon && !self.rest(at).first().is_some_and(|byte| is_blank(*byte));
+        let is_joined = !is_colon && !is_spaced;
         let mut at = at + count(self.rest(at), is_blank);
         // A tag or an anchor of YAML.
         while is_colon && matches!(self.rest(at), [b'!' | b'&', ..]) {
@@ -171,14 +222,59 @@ impl AssignmentSearch<'_> {
             }
             return;
         }
-        let is_line = self.has_lines && begins && !self.is_in_flow(name) && !name.is_flag;
-        if !is_line && !is_doubtful && self.backquoted(at, name) {
+        if is_joined && let Some(place) = self.in_quotes(at, name) {
+            self.take(place, name.class);
+            return;
+        }
+        let is_line = self.has_lines
+            && sign.position == NamePosition::First
+            && !self.is_in_flow(name)
+            && !name.is_flag;
+        if !is_line && !sign.is_doubtful && self.backquoted(at, name) {
             return;
         }
         if !is_line && is_joined && self.shell_word(at, name) {
             return;
         }
-        self.bare(at, name, is_colon, is_line, is_doubtful);
+        if is_line {
+            self.line(at, name, sign);
+        } else {
+            self.bare(at, name, sign, is_spaced);
+        }
+    }
+
+    /// Returns the place of a value of several words in the quotes around its name: `'--password=a b'`.
+    fn in_quotes(&self, at: usize, name: &TextName) -> Option<Range<usize>> {
+        let before = self.get(0..name.place.start);
+        let before = before
+            .get(..before.len() - count_back(before, |byte| byte == b'-'))
+            .unwrap_or_default();
+        let (quote, before) = before.split_last()?;
+        if !matches!(quote, b'"' | b'\'') {
+            return None;
+        }
+        let slashes = count_back(before, |byte| byte == b'\\');
+        let opens = before.get(..before.len() - slashes)?.last();
+        if opens.is_some_and(|byte| !is_blank(*byte) && !b"\r\n,=:([{".contains(byte)) {
+            return None;
+        }
+        let rest = self.rest(at);
+        let line = memchr::memchr(b'\n', rest).map_or(self.text.len(), |len| at + len);
+        let end = closing(self.get(0..line), at, *quote, slashes);
+        let value = self.get(at..end);
+        let first = count(value, |byte| !is_blank(byte));
+        // Other fields or flags follow in the same quotes.
+        let is_list = if name.is_flag {
+            memchr::memmem::find(value, b" -").is_some()
+        } else {
+            memchr::memchr(b'=', value).is_some()
+        };
+        let is_value = end < line
+            && first < value.len()
+            && !is_list
+            && !is_prose_word(value.get(..first)?)
+            && !is_reference(value);
+        is_value.then_some(at..end)
     }
 
     /// Takes the value in quotes at a place.
@@ -213,7 +309,7 @@ impl AssignmentSearch<'_> {
         }
         let is_part = |part: &Range<usize>| {
             let value = self.get(part.clone());
-            !is_reference(value) && is_secret(value, name.class)
+            !is_reference(value) && self.is_secret(value, name.class)
         };
         if word.parts.iter().any(is_part) {
             self.found.push(word.place);
@@ -237,60 +333,67 @@ impl AssignmentSearch<'_> {
         true
     }
 
-    /// Takes the value without quotes at a place; `is_line` if it is the rest of its line.
-    fn bare(
-        &mut self,
-        at: usize,
-        name: &TextName,
-        is_colon: bool,
-        is_line: bool,
-        is_doubtful: bool,
-    ) {
+    /// Takes the value without quotes that is the rest of its line.
+    fn line(&mut self, at: usize, name: &TextName, sign: AssignmentSign) {
         let rest = self.rest(at);
-        let is_flow = self.is_in_flow(name);
-        let (value, has_comment) = if is_line {
-            let line = count(rest, |byte| byte != b'\n' && byte != b'\r');
-            let line = rest.get(..line).unwrap_or_default();
-            let comment = memchr::memmem::find(line, b" #");
-            let value = line.get(..comment.unwrap_or(line.len()));
-            (
-                value.unwrap_or_default().trim_ascii_end(),
-                comment.is_some(),
-            )
-        } else {
-            let len = count(rest, |byte| {
-                !(ends(byte) || is_flow && matches!(byte, b',' | b'}' | b']'))
-            });
-            let value = rest.get(..len).unwrap_or_default();
-            let is_tail = |byte| matches!(byte, b',' | b'.' | b')' | b']' | b'}');
-            let tail = count_back(value, is_tail);
-            (value.get(..len - tail).unwrap_or_default(), false)
-        };
-        let least = if is_colon {
-            VALUE_LEAST
-        } else {
-            ASSIGNED_LEAST
-        };
-        let is_short = value.len() < least && (is_doubtful || !is_line);
-        // A single line in prose: only a value that looks like a credential.
-        let is_prose = is_doubtful && !(value.len() >= 16 || value.iter().any(u8::is_ascii_digit))
-            || is_doubtful && value.len() + at < self.text.len();
-        if is_short || is_prose || is_prose_word(value) || is_reference(value) {
+        let line = count(rest, |byte| byte != b'\n' && byte != b'\r');
+        let line = rest.get(..line).unwrap_or_default();
+        let comment = memchr::memmem::find(line, b" #");
+        let value = line.get(..comment.unwrap_or(line.len()));
+        let value = value.unwrap_or_default().trim_ascii_end();
+        let least = least(sign);
+        if sign.is_doubtful && value.len() < least || is_prose_word(value) || is_reference(value) {
             return;
         }
         let place = at..at + value.len();
-        if is_line && !has_comment && is_cut(value) {
+        if comment.is_none() && is_cut(value) {
             self.properties(place, name.class);
             return;
         }
-        if !is_secret(value, name.class) {
+        if !self.is_secret(value, name.class) {
             return;
         }
         let yaml = YamlLinesText(self.text);
-        let end = (is_line && is_colon && !has_comment)
+        let end = (sign.is_colon && comment.is_none())
             .then(|| yaml.continued(at, name.place.start))
             .flatten();
         self.found.push(at..end.unwrap_or(place.end));
+    }
+
+    /// Takes the value without quotes at a place: a word, or behind a blank several.
+    fn bare(&mut self, at: usize, name: &TextName, sign: AssignmentSign, is_spaced: bool) {
+        let rest = self.rest(at);
+        let is_flow = self.is_in_flow(name);
+        let ends = |byte: u8| ends(byte) || is_flow && matches!(byte, b',' | b'}' | b']');
+        let trimmed = |len: usize| {
+            let value = rest.get(..len).unwrap_or_default();
+            let is_tail = |byte| matches!(byte, b',' | b'.' | b')' | b']' | b'}');
+            value
+                .get(..len - count_back(value, is_tail))
+                .unwrap_or_default()
+        };
+        let len = word_len(rest, ends);
+        let word = trimmed(len);
+        let value = if is_spaced && !name.is_flag && !sign.is_doubtful {
+            trimmed(phrase_len(rest, len, ends, sign.position))
+        } else {
+            word
+        };
+        // A single line in prose: only a value that looks like a credential.
+        let is_prose = sign.is_doubtful
+            && !(value.len() >= 16 || value.iter().any(u8::is_ascii_digit))
+            || sign.is_doubtful && value.len() + at < self.text.len();
+        if value.len() < least(sign) || is_prose || is_reference(value) {
+            return;
+        }
+        // A sentence that begins with such a word is not a value.
+        let is_sentence = sign.position != NamePosition::FirstEscaped
+            && (is_prose_word(word)
+                || value.len() > word.len() && !self.is_secret(word, name.class));
+        if is_sentence || is_prose_word(value) {
+            return;
+        }
+        self.take(at..at + value.len(), name.class);
     }
 
     /// Takes a value of properties that a backslash continues on the next lines.
@@ -310,7 +413,7 @@ impl AssignmentSearch<'_> {
             end = start + line.len();
         }
         value.extend_from_slice(line.strip_suffix(b"\\").unwrap_or(line));
-        if !is_reference(&value) && is_secret(&value, class) {
+        if !is_reference(&value) && self.is_secret(&value, class) {
             self.found.push(first.start..end);
         }
     }
@@ -409,16 +512,18 @@ impl AssignmentSearch<'_> {
                 }
                 return;
             }
-            let len = count(rest, |byte| !ends(byte));
+            let len = word_len(rest, ends);
             let value = rest.get(..len).unwrap_or_default();
-            let is_plain = value.len() < VALUE_LEAST
-                || value.starts_with(b"-")
-                || is_prose_word(value)
-                || is_reference(value);
+            let is_plain = value.starts_with(b"-") || is_prose_word(value) || is_reference(value);
             // In a sentence, words follow a flag.
-            let is_worth = is_netrc
-                || value.len() >= 16
-                || value.iter().any(|byte| !byte.is_ascii_lowercase());
+            let is_worth = if self.is_command && !is_netrc {
+                self.is_argument_of(name, at, value)
+            } else {
+                value.len() >= VALUE_LEAST
+                    && (is_netrc
+                        || value.len() >= 16
+                        || value.iter().any(|byte| !byte.is_ascii_lowercase()))
+            };
             if !is_plain && is_worth {
                 self.take(at..at + len, name.class);
             }
@@ -439,6 +544,15 @@ impl AssignmentSearch<'_> {
                 self.take(at..at + len, name.class);
             }
         }
+    }
+
+    /// Returns whether the word behind a flag of a command is its value, not an operator of the shell. A flag such as
+    /// `--no-password` has none.
+    fn is_argument_of(&self, name: &TextName, at: usize, value: &[u8]) -> bool {
+        let is_operator = value.first().is_none_or(|byte| b"|()#".contains(byte));
+        let is_stream = value.iter().all(u8::is_ascii_digit)
+            && matches!(self.rest(at + value.len()), [b'>' | b'<', ..]);
+        !is_operator && !is_stream && !self.get(name.place.clone()).starts_with(b"no-")
     }
 
     /// Judges a name as an element of XML; `false` if it is not one.
@@ -545,13 +659,8 @@ impl AssignmentSearch<'_> {
                     place: field..field + len,
                     ..name.clone()
                 };
-                self.assigned(
-                    at,
-                    &field,
-                    is_colon,
-                    self.has_lines && begins_line(self.text, &field, false),
-                    false,
-                );
+                let position = NamePosition::of(self.text, &field);
+                self.assigned(at, &field, certain(is_colon, position));
                 return;
             }
             // Skips another field.
@@ -575,7 +684,9 @@ impl AssignmentSearch<'_> {
     }
 
     fn neighbour_before(&mut self, name: &TextName) {
-        let Some((start, _)) = word_before(self.text, name.place.start) else {
+        let path = patch_path(self.text, name.place.start);
+        let field = word_before(self.text, name.place.start).map(|(start, _)| start);
+        let Some(start) = path.or(field) else {
             return;
         };
         let near = start.saturating_sub(NEIGHBOUR_BYTES);
@@ -608,13 +719,8 @@ impl AssignmentSearch<'_> {
                 place: field..field + len,
                 ..name.clone()
             };
-            self.assigned(
-                sign,
-                &field,
-                is_colon,
-                begins_line(self.text, &field, false),
-                false,
-            );
+            let position = NamePosition::of(self.text, &field);
+            self.assigned(sign, &field, certain(is_colon, position));
         }
     }
 
@@ -687,7 +793,7 @@ impl AssignmentSearch<'_> {
                             place: item.start..item.start + len,
                             ..name.clone()
                         };
-                        self.assigned(sign, &field, true, true, false);
+                        self.assigned(sign, &field, certain(true, NamePosition::First));
                     }
                 }
                 None if line.is_item() => {
@@ -737,10 +843,53 @@ impl AssignmentSearch<'_> {
     }
 }
 
-/// Returns whether a value is one that is not kept under a name of the class.
-fn is_secret(value: &[u8], class: NameClass) -> bool {
-    let is_kept = std::str::from_utf8(value).is_ok_and(|value| forms::is_kept(class, value));
-    !value.is_empty() && !is_mark(value) && !is_encoded_mark(value) && !is_kept
+const fn certain(is_colon: bool, position: NamePosition) -> AssignmentSign {
+    AssignmentSign {
+        is_colon,
+        position,
+        is_doubtful: false,
+    }
+}
+
+const fn least(sign: AssignmentSign) -> usize {
+    if sign.is_colon {
+        VALUE_LEAST
+    } else {
+        ASSIGNED_LEAST
+    }
+}
+
+/// Returns how long a value of several words is whose first word has a length: it goes on to the next field, and in a
+/// sentence to a word or a sign that passwords rarely have.
+fn phrase_len(
+    rest: &[u8],
+    word: usize,
+    ends: impl Fn(u8) -> bool + Copy,
+    position: NamePosition,
+) -> usize {
+    let is_sentence = position == NamePosition::Inside;
+    let mut len = word;
+    loop {
+        let last = len.checked_sub(1).and_then(|at| rest.get(at));
+        let is_over = last.is_none_or(|byte| is_sentence && b",;:.)]}".contains(byte));
+        let rest = rest.get(len..).unwrap_or_default();
+        let blanks = count(rest, is_blank);
+        let next = rest.get(blanks..).unwrap_or_default();
+        let word = next.get(..word_len(next, ends)).unwrap_or_default();
+        if is_over || blanks == 0 || word.is_empty() {
+            return len;
+        }
+        let is_field = match word.get(count(word, is_name_byte)..) {
+            Some([b'=', ..]) => position != NamePosition::FirstEscaped,
+            Some(tail) => tail == b":",
+            None => false,
+        };
+        let is_prose = is_prose_word(word) || word.starts_with(b"(") || word.starts_with(b"-");
+        if is_field || is_sentence && is_prose {
+            return len;
+        }
+        len += blanks + word.len();
+    }
 }
 
 /// Returns whether a line of properties goes on in the next one. A backslash behind a blank
@@ -789,7 +938,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<&str> {
-        let mut places = values(text.as_bytes());
+        let mut places = values(text.as_bytes(), false);
         places.sort_by_key(|place| (place.start, place.end));
         places.dedup();
         let found: Vec<&str> = places.into_iter().map(|place| &text[place]).collect();
@@ -916,12 +1065,64 @@ mod tests {
             r#"applied: {"kind":"Secret","stringData":{"zz":"one2"}} ok"#,
             "one2",
         ),
+        ("password: Rex7 my dog", "Rex7 my dog"),
+        ("password: my dog Rex7", "my dog Rex7"),
+        ("password: my dog, user: x", "my dog"),
+        ("password = my dog Rex7", "my dog Rex7"),
+        ("{user: bob, password: Rex7 my dog}", "Rex7 my dog"),
+        ("login failed, password: Rex7 my dog", "Rex7 my dog"),
+        (
+            "login with password: Rex7 my dog for user bob",
+            "Rex7 my dog",
+        ),
+        ("login with password: my dog (1st try)", "my dog"),
+        ("run app '--password=my dog' --x", "my dog"),
+        ("run \"PASSWORD=my dog\" --x", "my dog"),
+        ("run {\\\"x\\\":\\\"--password=my dog\\\"}", "my dog"),
+        ("ARGS=\"--password=one2 --x=y\"", "one2"),
+        ("run \"password=one2 host=y\"", "one2"),
+        ("run --password=my\\ dog x", "my\\ dog"),
+        ("run --password My\\ dog x", "My\\ dog"),
+        ("bad \"users:\\n- user:\\n    token: one2\\n\"", "one2"),
+        ("bad \"a: b\\r\\ntoken: my dog\\r\\n\"", "my dog"),
+        (r#"bad \"a: b\\n\\tsecret: one2\\nc: d\""#, "one2"),
+        ("bad 'a: b\\napiKey: one2'", "one2"),
+        (
+            "- op: replace\n  path: /spec/password\n  value: one2\n- op: remove\n  path: /a\n",
+            "one2",
+        ),
+        (
+            r#"[{\"op\":\"add\",\"path\":\"/metadata/annotations/acme.io~1api-token\",\"value\":\"one2\"}]"#,
+            "one2",
+        ),
+        ("- value: one2\n  path: /password\n  op: add\n", "one2"),
+        ("max_tokens: 4096\ntoken: one2\n", "one2"),
+        ("MAX_TOKENS=4096 TOKEN=4096 ./x", "4096"),
     ];
 
     #[test]
     fn values_are_found_where_they_are_named() {
         for (text, expected) in NAMED {
             assert_eq!(found(text), [*expected], "{text}");
+        }
+    }
+
+    #[test]
+    fn in_a_command_every_word_behind_a_flag_is_its_value() {
+        for (text, expected) in [
+            ("app --password changeme", "changeme"),
+            ("redis-server --requirepass changeme\n", "changeme"),
+            ("app --token sunflower --x", "sunflower"),
+            ("app --password abc", "abc"),
+            ("app --no-password mydb", ""),
+            ("oc whoami --show-token 2>/dev/null", ""),
+            ("app --token | cat", ""),
+            ("app --password $(cat /x)", ""),
+            ("echo the flag --token must be set", ""),
+        ] {
+            let places = values(text.as_bytes(), true);
+            let found: Vec<&str> = places.into_iter().map(|place| &text[place]).collect();
+            assert_eq!(found.concat(), expected, "{text}");
         }
     }
 
@@ -965,6 +1166,15 @@ mod tests {
             "tls.key=\\\n  /etc/tls/key.pem\n",
             "password: null\n  x2y\n",
             "{kind: ConfigMap, data: {zz: x2y}}",
+            "password: must contain 8 letters",
+            "spec.password: Invalid value: must be set",
+            "run \"--password=$(PASSWORD) x2y\"",
+            "got \"token=invalid or expired\"",
+            "bad \"users:\\n  token: expired\\n\"",
+            "the folder C:\\new, invalid token: x2y",
+            "max_tokens: 4096",
+            "- path: /run/secrets/token\n  value: x2y\n",
+            "- op: replace\n  path: /spec/replicas\n  value: x2y\n",
         ] {
             assert_eq!(found(text), Vec::<&str>::new(), "{text}");
         }

@@ -201,7 +201,11 @@ fn inner_kind(text: &[u8], start: usize, end: usize, is_json: bool) -> Suspicion
     let len = memchr::memchr2(b'"', b'\\', value).unwrap_or(0);
     let kind = std::str::from_utf8(value.get(..len).unwrap_or_default());
     match kind {
-        Ok(kind) if value.get(len) == Some(&b'"') && secret_fields::of_kind(kind).is_empty() => {
+        Ok(kind)
+            if value.get(len) == Some(&b'"')
+                && secret_fields::of_kind(kind).is_empty()
+                && secret_fields::kind_of_items(kind).is_none() =>
+        {
             Suspicion::Unfounded
         }
         _ => Suspicion::Fields,
@@ -546,11 +550,14 @@ impl<'t> TriggerPass<'t> {
         else {
             return false;
         };
-        let open = memchr::memrchr2(b'"', b'\\', field);
-        let field = open.and_then(|open| field.get(open..)?.strip_prefix(b"\""));
+        let begin = memchr::memrchr2(b'"', b'\\', field);
+        let field = begin.and_then(|begin| field.get(begin..)?.strip_prefix(b"\""));
+        // The path of a JSON patch names its value.
+        let is_patch = field.is_some_and(|field| field.eq_ignore_ascii_case(b"path"))
+            && self.text.get(from + open + 1) == Some(&b'/');
         field
             .and_then(|field| std::str::from_utf8(field).ok())
-            .is_some_and(|field| !names::is_name_field(field) && !field.is_empty())
+            .is_some_and(|field| !names::is_name_field(field) && !field.is_empty() && !is_patch)
     }
 
     /// Returns whether the name has a class as the name of a field, also behind a `/` in it: in a

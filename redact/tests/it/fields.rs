@@ -374,6 +374,13 @@ fn short_flags_are_judged_by_their_program() {
         {"args": ["add_user", "admin", "canary 5"], "command": ["/usr/sbin/rabbitmqctl"]},
         {"command": ["ipmitool"], "args": ["-U", "admin", "-P", "canary;6&", "power"]},
         {"command": ["sqlcmd", "-P", "$(PASSWORD)"], "args": ["--kept-7"]},
+        {"command": ["curl", "-u", "admin:canary my canary"]},
+        {"command": ["mysql"], "args": ["-uroot", "-pcanary my canary"]},
+        {"command": ["etcdctl", "--user", "root:canary my canary", "get", "x"]},
+        {"command": ["smbclient", "-U", "admin%canary my canary"]},
+        {"command": ["sqlplus", "-s", "system/canary my canary"]},
+        {"command": ["sh", "-c", "set -e\nmysql -uroot -p'canary my canary' -e kept-8"]},
+        {"command": ["sh", "-c", "app --password canary"], "args": ["redis-server --requirepass canary"]},
     ], "argv": ["htpasswd", "-nb", "admin", "canary-8"]}});
     let pod = ResourceType {
         group: "",
@@ -392,6 +399,7 @@ fn short_flags_are_judged_by_their_program() {
         "\"power\"",
         "$(PASSWORD)",
         "kept-7",
+        "kept-8",
     ] {
         assert!(text.contains(kept), "{kept} in {text}");
     }
@@ -475,6 +483,63 @@ fn objects_within_objects_are_judged_by_their_kind() {
         &json!({"a": [secret, pod]}),
         &serde_json::from_str(applied).unwrap()
     ));
+}
+
+#[test]
+fn items_of_a_list_of_secrets_are_secrets_without_a_kind() {
+    let widget = of("acme.io/v1", "widgets", "Widget");
+    let items = json!([{"metadata": {"name": "kept"}, "data": {"p": ENCODED}, "stringData": {"p": CANARY}}]);
+    let list = json!({"apiVersion": "v1", "kind": "SecretList", "items": items});
+    let pods = json!({"kind": "PodList", "items": [{"metadata": {"name": "kept"}, "data": {"p": "kept"}}]});
+    for text in [
+        json!({"x": list, "y": pods}),
+        json!({"text": list.to_string(), "y": pods}),
+        json!({"apiVersion": "v1", "items": items, "kind": "SecretList", "y": pods}),
+    ] {
+        let after = redacted(&widget, &text.to_string());
+        assert!(
+            !after.contains("canary") && !after.contains("Y2Fu"),
+            "{after}"
+        );
+        assert_eq!(after.matches("kept").count(), 3, "{after}");
+    }
+}
+
+#[test]
+fn the_path_of_a_patch_names_its_value() {
+    let widget = of("acme.io/v1", "widgets", "Widget");
+    let patch = json!([
+        {"op": "replace", "path": "/spec/password", "value": "canary-1"},
+        {"op": "add", "path": "/spec/passwords/-", "value": "canary-2"},
+        {"op": "add", "path": "/metadata/annotations/acme.io~1api-token", "value": "canary-3"},
+        {"op": "replace", "path": "/spec/replicas", "value": "kept"},
+        {"op": "replace", "path": "/spec/secret", "value": {"name": "kept"}},
+        {"path": "/run/secrets/token", "value": "kept"},
+    ]);
+    let yaml = "- op: replace\n  path: /spec/password\n  value: canary-4\n";
+    for text in [
+        json!({"patches": patch}),
+        json!({"patch": patch[0].to_string()}),
+        json!({"patch": yaml}),
+    ] {
+        let after = redacted(&widget, &text.to_string());
+        assert!(!after.contains("canary"), "{after}");
+        assert_eq!(
+            after.matches("kept").count(),
+            text.to_string().matches("kept").count(),
+            "{after}"
+        );
+    }
+}
+
+#[test]
+fn a_short_number_under_a_plural_is_a_count() {
+    let pod = of("v1", "pods", "Pod");
+    let text = json!({"env": [{"name": "MAX_TOKENS", "value": "4096"}], "max_tokens": 4096,
+        "text": "max_tokens: 4096", "args": ["--max-tokens=4096"]});
+    assert_eq!(redacted(&pod, &text.to_string()), text.to_string());
+    let secret = json!({"env": [{"name": "TOKEN", "value": "4096"}], "text": "password: 4096"});
+    assert!(!redacted(&pod, &secret.to_string()).contains("4096"));
 }
 
 #[test]
