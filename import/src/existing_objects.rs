@@ -260,16 +260,12 @@ impl ExistingObjects {
                 .live
                 .range(from..)
                 .take_while(|(key, _)| key.resource == *resource);
-            // A list of one empty namespace looks like a list of all namespaces.
             let mut missing: Vec<(&ExistingKey, &ExistingObject)> = Vec::new();
             for (key, object) in of_resource {
                 if object.list < self.list && !object.is_newer_than_list(list_version) {
                     missing.push((key, object));
                 }
             }
-            let of_one = missing.windows(2).all(
-                |pair| matches!(pair, [(one, _), (other, _)] if one.namespace == other.namespace),
-            );
             let mut is_complete = !matches!(scope, ListScope::Exact(Some(_)));
             for (key, object) in missing {
                 let is_covered = match scope {
@@ -278,7 +274,8 @@ impl ExistingObjects {
                     // Not covered by this list.
                     ListScope::Exact(Some(_)) => continue,
                     _ if namespaces.contains(&key.namespace) => true,
-                    ListScope::Seen => namespaces.len() > 1 || (namespaces.is_empty() && of_one),
+                    // An empty list may be that of another namespace: it proves the deletion only of objects without one.
+                    ListScope::Seen => namespaces.len() > 1 || key.namespace.is_empty(),
                     ListScope::SeenOnly | ListScope::Object | ListScope::Line => false,
                 };
                 if is_covered {
@@ -377,7 +374,13 @@ mod tests {
             assert_eq!(found, (gone, uncertain), "{listed:?} {scope:?}");
         }
         let found = later_list(&mut objects(&all[..2]), &[], &ListScope::Seen);
-        assert_eq!(found, (vec!["a1".to_owned(), "a2".to_owned()], 0));
+        assert_eq!(found, (Vec::new(), 2));
+        let found = later_list(
+            &mut objects(&[("", "n1"), ("", "n2")]),
+            &[],
+            &ListScope::Seen,
+        );
+        assert_eq!(found, (vec!["n1".to_owned(), "n2".to_owned()], 0));
         let found = later_list(&mut objects(&all), &[("a", "a1")], &ListScope::Object);
         assert_eq!(found, (Vec::new(), 0));
     }
