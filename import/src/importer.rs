@@ -61,6 +61,18 @@ pub(crate) struct CurrentList {
     pub(crate) is_cut: bool,
     /// Whether two inputs of it share an object.
     pub(crate) has_overlap: bool,
+    pub(crate) content: ListContent,
+}
+
+/// What the inputs of a moment have so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ListContent {
+    #[default]
+    Nothing,
+    /// Events only, which have times of their own.
+    Events,
+    /// An object, or a list that may be empty.
+    Objects,
 }
 
 /// The state of one import.
@@ -452,6 +464,7 @@ impl Importer {
         self.lists.is_gathering = is_gathering;
         self.current.broken_before = self.broken.count;
         self.current.is_cut = false;
+        self.current.content = ListContent::Nothing;
         self.current.is_later = !self.live.is_empty() || self.lists.lists > 1;
         self.live.begin_list();
     }
@@ -541,6 +554,16 @@ impl Importer {
     }
 
     fn leaf(&mut self, number: u64, leaf: Leaf<'_>) -> Result<(), ImportError> {
+        let content = &mut self.current.content;
+        match leaf {
+            Leaf::Event(_) | Leaf::Audit(_) if *content == ListContent::Nothing => {
+                *content = ListContent::Events;
+            }
+            Leaf::EmptyList(_) | Leaf::Object(..) | Leaf::Single(_) => {
+                *content = ListContent::Objects;
+            }
+            Leaf::Event(_) | Leaf::Audit(_) | Leaf::Broken(_) => {}
+        }
         match leaf {
             Leaf::EmptyList(listed) => {
                 self.empty_list(listed);

@@ -7,7 +7,7 @@ use crate::contents::{
 };
 use crate::error::{BrokenReason, ImportError};
 use crate::gather::{GatheredObjects, Gatherer};
-use crate::importer::Importer;
+use crate::importer::{Importer, ListContent};
 use crate::input::{self, InputForm, unread};
 use crate::meter::{CountedRead, Meter};
 use crate::repository::Repository;
@@ -244,7 +244,8 @@ impl<'a> PreparedInput<'a> {
                 take_repository(&repository, importer, meter)?;
             }
         }
-        if let Some(at) = list_at.filter(|_| part.is_last) {
+        let has_moment = importer.current.content != ListContent::Events;
+        if let Some(at) = list_at.filter(|_| part.is_last && has_moment) {
             let is_whole = importer.broken.count == importer.current.broken_before;
             importer.end_list(at, "", is_whole && !importer.current.is_cut)?;
         }

@@ -149,6 +149,13 @@ fn events_over_several_lines_may_say_their_own_time() {
     let journey = journey(text.as_bytes(), &options);
     assert_eq!(journey.imported.from, RecordedAt::from_micros(5_000_000));
     assert_eq!(journey.imported.assumed_at, None);
+    // The time of the file is that of objects, and no object is in these.
+    options.changed_at = Some(RecordedAt::from_micros(100_000_000));
+    let event_list = format!(r#"[{{"ts": 5, "type": "ADDED", "object": {POD}}}]"#);
+    for text in [&text, &event_list] {
+        let journey = self::journey(text.as_bytes(), &options);
+        assert_eq!(journey.imported.to, RecordedAt::from_micros(5_000_000));
+    }
     let error = refused(
         format!("{text}{NODE}").as_bytes(),
         &ImportOptions::new("test", "a test"),
