@@ -136,8 +136,13 @@ fn all_yaml(
         importer.document(0, document.to_string().as_bytes())?;
         meter.tick();
     }
+    let is_only = damage.len() == 1;
     for damage in damage {
-        let number = importer.objects.saturating_add(1);
+        // The number of an object is known if nothing behind it was read; the text names the line.
+        let number = match damage {
+            BrokenReason::Cut(_) if is_only => importer.objects.saturating_add(1),
+            _ => 0,
+        };
         importer.broken(number, damage);
     }
     Ok(())

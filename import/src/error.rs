@@ -42,6 +42,12 @@ pub enum ImportError {
         /// The offset of a zero byte.
         offset: usize,
     },
+    /// It is text in another encoding.
+    #[error("the input is {encoding}, not UTF-8")]
+    Encoding {
+        /// The encoding, as `iconv` names it.
+        encoding: &'static str,
+    },
     /// It is text of another format.
     #[error("the input is neither JSON lines of events nor a list of objects")]
     NotRecognised,

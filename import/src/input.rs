@@ -82,8 +82,15 @@ pub(crate) fn form(start: &[u8]) -> Result<InputForm, ImportError> {
             instead: format.instead,
         });
     }
+    if let Some(encoding) = wide_encoding(start) {
+        return Err(ImportError::Encoding { encoding });
+    }
     if let Some(offset) = memchr::memchr(0, start) {
-        return Err(ImportError::Binary { offset });
+        // A file that was being written when its machine failed ends with zeros.
+        let before = start.get(..offset).unwrap_or_default();
+        let lines = memchr::memrchr(b'\n', before).and_then(|end| before.get(..=end));
+        let form = lines.and_then(by_members);
+        return form.ok_or(ImportError::Binary { offset });
     }
     let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
     let Some(first) = first else {
@@ -95,6 +102,15 @@ pub(crate) fn form(start: &[u8]) -> Result<InputForm, ImportError> {
         (None, b'[') => InputForm::Json,
         (None, _) => InputForm::Yaml,
     })
+}
+
+/// Returns the encoding of a text in which each ASCII character has a zero byte, as PowerShell writes it.
+fn wide_encoding(start: &[u8]) -> Option<&'static str> {
+    match start {
+        [0xff, 0xfe, ..] | [b'{' | b'[' | b'#' | b'a'..=b'z', 0, ..] => Some("UTF-16LE"),
+        [0xfe, 0xff, ..] | [0, b'{' | b'[' | b'#' | b'a'..=b'z', ..] => Some("UTF-16BE"),
+        _ => None,
+    }
 }
 
 /// Returns whether a MessagePack map with the members of a SimKube trace begins here.
@@ -142,7 +158,9 @@ fn by_members(start: &[u8]) -> Option<InputForm> {
             if of_rest.is_trace() {
                 return Some(InputForm::TraceJson);
             }
-            if (of_rest.is_whole || of_rest.is_unfinished)
+            // Damage behind the beginning of an indented list; a list in one line has its items in that line.
+            let has_list = of_rest.has("items") && !of_line.has("items");
+            if (of_rest.is_whole || of_rest.is_unfinished || has_list)
                 && (of_rest.is_object() || of_rest.is_event())
             {
                 return Some(InputForm::Json);
@@ -404,6 +422,15 @@ mod tests {
                 "{\n \"type\": \"ADDED\",\n \"object\": {}\n}\n",
                 InputForm::Json,
             ),
+            (
+                "{\n  \"apiVersion\": \"v1\",\n  \"items\": [\n    {\"a\": b},\n    {}\n  ]\n}\n",
+                InputForm::Json,
+            ),
+            (
+                "{\"kind\":\"List\",\"items\":[{\"a\n{\"object\":{}}\n",
+                InputForm::Events,
+            ),
+            ("{\"object\":{}}\n{\"obj\0\0\0", InputForm::Events),
             ("[\n  {}]", InputForm::Json),
             ("apiVersion: v1\nkind: Pod\n", InputForm::Yaml),
             ("# a comment\n---\nkind: Pod", InputForm::Yaml),
@@ -439,6 +466,13 @@ mod tests {
             ),
             (b"\xd7KR\x8b\x01\x00", "the input is already a reel"),
             (b"ab\x00", "the input is neither JSON nor YAML: byte 2 is 0"),
+            (
+                b"ab\n\x00",
+                "the input is neither JSON nor YAML: byte 3 is 0",
+            ),
+            (b"\xff\xfe{\x00", "the input is UTF-16LE, not UTF-8"),
+            (b"{\x00\n\x00", "the input is UTF-16LE, not UTF-8"),
+            (b"\x00{\x00\n", "the input is UTF-16BE, not UTF-8"),
         ] {
             assert_eq!(form(bytes).expect_err("none").to_string(), words);
         }

@@ -19,7 +19,7 @@ pub(crate) struct YamlDocuments {
 /// The documents up to the first damage of a text.
 struct YamlPrefix {
     documents: Vec<Value>,
-    damage: Option<BrokenReason>,
+    damage: Option<String>,
     /// A line from which on a document may begin that is not the damaged one, from 1, if it is known.
     line: Option<usize>,
 }
@@ -38,21 +38,26 @@ impl YamlDocuments {
         let mut text = Cow::Borrowed(bytes);
         let mut start = 1;
         loop {
+            let damage;
             let line = match YamlPrefix::read(&text) {
                 Ok(prefix) => {
                     all.documents.extend(prefix.documents);
-                    all.damage.extend(prefix.damage);
+                    damage = prefix.damage;
                     prefix.line
                 }
                 Err(error) => {
                     let line = error.yaml_line();
-                    all.damage.push(BrokenReason::Unreadable(error.to_string()));
+                    damage = Some(error.to_string());
                     first_error.get_or_insert(error);
                     line
                 }
             };
-            let line = line.filter(|_| all.damage.len() < MOST_DAMAGED);
+            let line = line.filter(|_| all.damage.len() + 1 < MOST_DAMAGED);
             let next = line.and_then(|line| Boundary::next_document(bytes, line.max(start + 1)));
+            all.damage.extend(damage.map(|damage| match next {
+                Some(_) => BrokenReason::Unreadable(damage),
+                None => BrokenReason::Cut(damage),
+            }));
             let Some(next) = next else {
                 break;
             };
@@ -86,18 +91,9 @@ impl YamlPrefix {
                 (Some(error), line)
             }
         };
-        let boundary = Boundary::last(bytes, line);
-        let before = boundary.and_then(|boundary| bytes.get(..boundary.offset));
-        let read = before.map_or(Ok(Vec::new()), input::yaml);
-        let documents: Vec<Value> = match (read, &error) {
-            (Ok(documents), _) => documents
-                .into_iter()
-                .filter(|one| !is_list_of_nothing(one))
-                .collect(),
-            (Err(_), Some(_)) => Vec::new(),
-            (Err(error), None) => return Err(error),
-        };
-        let begin = boundary.map_or(1, |boundary| boundary.line);
+        let boundaries = Boundary::all(bytes, line);
+        let (begin, mut documents) = readable(bytes, &boundaries).unwrap_or((1, Vec::new()));
+        documents.retain(|one| !is_list_of_nothing(one));
         let damage = match error {
             None => format!("the list has no end: the item at line {begin} may not be complete"),
             Some(error) if documents.is_empty() => return Err(error),
@@ -105,10 +101,24 @@ impl YamlPrefix {
         };
         Ok(Self {
             documents,
-            damage: Some(BrokenReason::Cut(damage)),
+            damage: Some(damage),
             line: line.map(|line| line.max(begin + 1)),
         })
     }
+}
+
+/// Reads the text before the last boundary up to which it can be read, and returns the line of that boundary. An error
+/// can be noticed some lines behind the damage. What is before the damage can be read, and nothing behind it.
+fn readable(bytes: &[u8], boundaries: &[Boundary]) -> Option<(usize, Vec<Value>)> {
+    let read = |boundary: &Boundary| {
+        let documents = input::yaml(bytes.get(..boundary.offset)?).ok()?;
+        Some((boundary.line, documents))
+    };
+    let (last, before) = boundaries.split_last()?;
+    read(last).or_else(|| {
+        let count = before.partition_point(|one| read(one).is_some());
+        read(before.get(count.checked_sub(1)?)?)
+    })
 }
 
 /// Tells whether a document is a list that has items and no kind, which kubectl writes behind them.
@@ -158,10 +168,10 @@ impl Boundary {
         None
     }
 
-    /// Finds the last one at or before a line, or of all. Items are recognized by their indentation, at which no other line
+    /// Finds those at or before a line, or all. Items are recognized by their indentation, at which no other line
     /// between them begins with a dash.
-    fn last(text: &[u8], last_line: Option<usize>) -> Option<Self> {
-        let mut found = None;
+    fn all(text: &[u8], last_line: Option<usize>) -> Vec<Self> {
+        let mut found = Vec::new();
         let mut indent = ListIndent::Next;
         let mut offset = 0;
         for (number, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
@@ -181,18 +191,18 @@ impl Boundary {
             }
             if line.starts_with(b"---") {
                 indent = ListIndent::Next;
-                found = Some(here);
+                found.push(here);
             } else if rest == b"-" || rest.starts_with(b"- ") {
                 if indent == ListIndent::Next {
                     indent = ListIndent::Columns(columns);
                 }
                 if indent == ListIndent::Columns(columns) {
-                    found = Some(here);
+                    found.push(here);
                 }
             } else if columns == 0 {
                 // The member behind a list ends its last item.
                 if matches!(indent, ListIndent::Columns(_)) {
-                    found = Some(here);
+                    found.push(here);
                 }
                 indent = if rest == b"items:" {
                     ListIndent::Next
@@ -270,6 +280,17 @@ mod tests {
         let read = YamlDocuments::read(text.as_bytes()).expect("two");
         assert_eq!(names(&read.documents), ["a", "b"]);
         assert!(YamlDocuments::read(b"a: [").is_err());
+        let text = "items:\n- metadata: {name: a}\n- metadata: {name: b}\n- metadata:\n    name: [\n- metadata: {name: d}\n- \
+                    metadata: {name: e}\nkind: List\n";
+        let read = YamlDocuments::read(text.as_bytes()).expect("two");
+        assert_eq!(names(&read.documents), ["a", "b"]);
+        let damage: Vec<String> = read.damage.iter().map(ToString::to_string).collect();
+        assert!(
+            damage
+                .concat()
+                .contains("begins at line 4; what is behind that place is missing"),
+            "{damage:?}"
+        );
     }
 
     #[test]
@@ -288,6 +309,8 @@ mod tests {
                 "{bad}: {read:?}"
             );
             assert_eq!(read.damage.len(), 2, "{bad}: {read:?}");
+            let is_cut = |one: &BrokenReason| matches!(one, BrokenReason::Cut(_));
+            assert!(!read.damage.iter().any(is_cut), "{bad}: {read:?}");
         }
         // The first is broken too, and lines are those of the whole text.
         let read = YamlDocuments::read(b"a: [\n---\nkind: B\n---\n\n}\n").expect("one");

@@ -296,6 +296,33 @@ fn a_list_that_is_cut_off_gives_its_whole_items_and_the_place() {
 }
 
 #[test]
+fn what_is_before_damage_in_the_middle_is_imported() {
+    let list = format!(
+        "{{\n  \"apiVersion\": \"v1\",\n  \"items\": [\n{POD},\n{{\"kind\": Pod}},\n{NODE}\n  ]\n}}\n"
+    );
+    let lines = format!("{POD}\n{}", "\0".repeat(600));
+    let yaml = "items:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: a, namespace: x}\n- kind: [\n- apiVersion: v1\n  \
+                kind: Node\n  metadata: {name: m}\nkind: List\n";
+    for (text, number) in [(list.as_str(), 2), (&lines, 2), (yaml, 2)] {
+        let journey = journey(text.as_bytes(), &at(7));
+        assert_eq!(journey.names(), ["pods v1 x/a"], "{text}");
+        let broken = &journey.imported.broken;
+        let part = broken.first.first().expect("the damage");
+        assert_eq!((broken.count, part.number), (1, number), "{text}");
+    }
+    let documents = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: x}\n---\na:\n\tb\n---\napiVersion: \
+                     v1\nkind: Node\nmetadata: {name: m}\n";
+    let journey = journey(documents.as_bytes(), &at(7));
+    assert_eq!(journey.names(), ["pods v1 x/a", "nodes v1 /m"]);
+    let part = journey.imported.broken.first.first().expect("the damage");
+    let text = part.problem.to_string();
+    assert!(
+        part.number == 0 && text.contains("line 6") && !text.contains("missing"),
+        "{text}"
+    );
+}
+
+#[test]
 fn aliases_do_not_grow_without_bound() {
     let mut text = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
     for level in 1..12 {
