@@ -92,6 +92,15 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
                 .hint("give --at once, or once for each file"),
         );
     }
+    if args.append && files::encrypted::is_encrypted_file(&args.output) {
+        let name = files::shown(&args.output);
+        return Err(
+            CommandError::reel(format!("{name}: the reel is encrypted")).hint(format!(
+                "decrypt it first: kubereel decrypt {}",
+                shell_word(args.output.as_os_str())
+            )),
+        );
+    }
     let mut inputs = Vec::new();
     let mut total = 0;
     for (number, path) in args.files.iter().enumerate() {
@@ -218,6 +227,8 @@ fn explain(error: &ImportError, file: &str, target: &Path) -> CommandError {
         }
         ImportError::NoTime => CommandError::usage(format!("{file}: {error}"))
             .hint("give it with --at, for example --at 2026-11-21T14:02:31Z"),
+        ImportError::Encoding { encoding } => CommandError::reel(format!("{file}: {error}"))
+            .hint(format!("iconv -f {encoding} -t UTF-8 {pasted} | kubereel import - -o {reel}")),
         ImportError::Compressed { program, .. } => CommandError::reel(format!("{file}: {error}"))
             .hint(format!("{program} {pasted} | kubereel import - -o {reel}")),
         ImportError::Reel | ImportError::ReelInside { .. } => CommandError::usage(format!("{file}: {error}"))
@@ -352,7 +363,14 @@ fn print_outcome(
     if imported.broken.count == 0 {
         return Ok(Exit::Yes);
     }
-    let lines = count(imported.broken.count, imported.broken.counted.as_str());
+    // What has no number is not a line or an object: a failed checksum, a damaged part of YAML.
+    let is_part = imported.broken.first.iter().all(|one| one.number == 0);
+    let unit = if is_part {
+        BrokenUnit::Parts
+    } else {
+        imported.broken.counted
+    };
+    let lines = count(imported.broken.count, unit.as_str());
     Err(CommandError::new(
         Exit::No,
         format!("{lines} could not be imported; the rest is in the reel"),

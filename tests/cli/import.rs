@@ -570,6 +570,11 @@ fn two_lists_are_two_moments_and_a_third_is_appended() {
     kubereel(&["import", &third, "-o", &input.text("none.reel"), "--append"])
         .code(2)
         .says("no reel to append to");
+    let encrypted = input.text("out.reel.age");
+    std::fs::write(&encrypted, "age-encryption.org/v1\n").expect("written");
+    kubereel(&["import", &third, "-o", &encrypted, "--append", &at(4)])
+        .code(3)
+        .says("the reel is encrypted");
 }
 
 #[test]
