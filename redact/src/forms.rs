@@ -41,6 +41,11 @@ pub(crate) fn is_kept(class: NameClass, value: &str) -> bool {
     }
 }
 
+/// Returns whether a value is a count: a short number under a plural.
+pub(crate) fn is_count(name: &str, value: &str) -> bool {
+    names::is_plural(name) && form(value) == ValueForm::Number
+}
+
 /// Returns whether a field of YAML or JSON with a plain name may be kept where everything else is
 /// redacted.
 pub(crate) fn is_plain_field(key: &str) -> bool {

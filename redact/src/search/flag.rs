@@ -1,6 +1,6 @@
 //! Arguments of a command line: which of them contains a secret, and which announces that the next one does.
 
-use crate::forms::{self, ValueForm};
+use crate::forms;
 use crate::names::{self, NameClass};
 use std::ops::Range;
 
@@ -35,10 +35,7 @@ pub(crate) fn flag_argument(text: &str) -> FlagArgument {
     let class = names::class(name);
     match value {
         None if class >= NameClass::Possible => FlagArgument::Announces(class),
-        Some(value)
-            if !forms::is_kept(class, value)
-                && !(names::is_plural(name) && forms::form(value) == ValueForm::Number) =>
-        {
+        Some(value) if !forms::is_kept(class, value) && !forms::is_count(name, value) => {
             FlagArgument::Secret(text.len() - value.len()..text.len())
         }
         _ => FlagArgument::Plain,

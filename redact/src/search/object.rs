@@ -562,7 +562,7 @@ impl<'w> ObjectWalk<'w> {
 
     /// Returns whether a value is a short number under a plural.
     fn is_count(&self, name: &str, value: &Range<usize>) -> bool {
-        names::is_plural(name) && forms::form(&self.written(value)) == ValueForm::Number
+        forms::is_count(name, &self.written(value))
     }
 
     fn variables(&mut self, pairs: &PairedFields) {

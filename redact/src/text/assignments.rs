@@ -12,7 +12,7 @@ use super::announced_names::{
 use super::flow_maps::FlowMapsText;
 use super::shell_words::{ShellWord, backquoted, is_open, word_len};
 use super::yaml_lines::{IndentedLine, YamlLinesText, closing, is_block_header, is_end_of_line};
-use crate::forms::{self, ValueForm};
+use crate::forms;
 use crate::mark::{is_encoded_mark, is_mark};
 use crate::names::{self, NameClass};
 use std::ops::Range;
@@ -43,7 +43,7 @@ pub(crate) fn values(text: &[u8], is_command: bool) -> Vec<Range<usize>> {
         text,
         has_lines: memchr::memchr(b'\n', text).is_some(),
         is_command,
-        is_plural: false,
+        of: None,
         found: Vec::new(),
     };
     let mut from = 0;
@@ -51,8 +51,8 @@ pub(crate) fn values(text: &[u8], is_command: bool) -> Vec<Range<usize>> {
         // A finding is replaced whole: names in it do not count.
         if name.place.start >= from {
             let known = search.found.len();
-            let word = std::str::from_utf8(search.get(name.place.clone()));
-            search.is_plural = word.is_ok_and(names::is_plural);
+            let of = text.get(name.place.clone());
+            search.of = of.and_then(|of| std::str::from_utf8(of).ok());
             search.name(&name);
             let found = search.found.get(known..).unwrap_or_default();
             from = found
@@ -63,7 +63,7 @@ pub(crate) fn values(text: &[u8], is_command: bool) -> Vec<Range<usize>> {
                 .max(from);
         }
     }
-    search.is_plural = false;
+    search.of = None;
     search.secrets();
     search.found
 }
@@ -104,8 +104,8 @@ struct AssignmentSearch<'t> {
     text: &'t [u8],
     has_lines: bool,
     is_command: bool,
-    /// Whether the current name is a plural, whose value may be a count.
-    is_plural: bool,
+    /// The current name.
+    of: Option<&'t str>,
     found: Vec<Range<usize>>,
 }
 
@@ -128,8 +128,7 @@ impl AssignmentSearch<'_> {
     /// Returns whether a value is one that is not kept under a name of the class.
     fn is_secret(&self, value: &[u8], class: NameClass) -> bool {
         let is_kept = std::str::from_utf8(value).is_ok_and(|value| {
-            forms::is_kept(class, value)
-                || self.is_plural && forms::form(value) == ValueForm::Number
+            forms::is_kept(class, value) || self.of.is_some_and(|name| forms::is_count(name, value))
         });
         !value.is_empty() && !is_mark(value) && !is_encoded_mark(value) && !is_kept
     }

@@ -245,13 +245,11 @@ fn value_end(text: &[u8], start: usize) -> usize {
     let is_opened = open.is_some();
     let mut at = start;
     loop {
-        let end = match open {
-            Some((quote, slashes)) => closing(line, at, quote, slashes),
-            None => {
-                let is_end =
-                    |byte: u8| byte.is_ascii_whitespace() || is_quote(byte) || byte == b'\\';
-                at + word_len(line.get(at..).unwrap_or_default(), is_end)
-            }
+        let end = if let Some((quote, slashes)) = open {
+            closing(line, at, quote, slashes)
+        } else {
+            let is_end = |byte: u8| byte.is_ascii_whitespace() || is_quote(byte) || byte == b'\\';
+            at + word_len(line.get(at..).unwrap_or_default(), is_end)
         };
         // The next part of the word; a quote of the text around the command ends it.
         let is_closed = open.is_some_and(|(_, slashes)| slashes == 0) && end < line.len();
