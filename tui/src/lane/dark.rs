@@ -18,6 +18,8 @@ pub(crate) struct DarkSpan {
     pub(crate) why: String,
     /// What it does to an answer.
     pub(crate) effect: UnobservedEffect,
+    /// Whether it is an outage of the API, which has a lane of its own.
+    pub(crate) is_outage: bool,
     /// The resource, among the spans of all: where no other one is unknown in the span.
     pub(crate) only: Option<String>,
 }
@@ -36,7 +38,9 @@ pub(crate) fn all_dark(timeline: &Timeline) -> Vec<DarkSpan> {
         let name = harmless(&info.qualified()).into_owned();
         // What comes later is not dark, nor what is no longer served: it was not there.
         let own = dark_of(timeline, info.id).into_iter().filter(|dark| {
-            dark.span.start > timeline.start() && dark.effect != UnobservedEffect::NoState
+            dark.span.start > timeline.start()
+                && dark.effect != UnobservedEffect::NoState
+                && !dark.is_outage
         });
         all.extend(own.map(|dark| DarkSpan {
             only: Some(name.clone()),
@@ -75,6 +79,7 @@ pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<DarkSpan
                 span: from..to,
                 why: words(timeline, span),
                 effect: span.reason.effect(),
+                is_outage: span.reason == UnobservedReason::NoAnswer,
                 only: None,
             });
         }

@@ -337,6 +337,7 @@ mod tests {
             span: at(*from)..at(*to),
             why: "gap".into(),
             effect: UnobservedEffect::MayMiss,
+            is_outage: false,
             only: None,
         });
         let subject = NamedObject {

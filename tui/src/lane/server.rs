@@ -47,6 +47,7 @@ fn between_sessions(timeline: &Timeline) -> Vec<DarkSpan> {
         span: before.to..next.from,
         why: RecorderEnd::of(before).no_recorder().to_owned(),
         effect: UnobservedEffect::MayMiss,
+        is_outage: false,
         only: None,
     })
     .collect()
