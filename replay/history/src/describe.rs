@@ -104,10 +104,7 @@ impl Timeline {
         let body = self.reel().body(seq)?;
         let value: Value =
             serde_json::from_slice(&body).map_err(|source| QueryError::Body { seq, source })?;
-        let wall = match cut {
-            Cut::Arrival { wall, .. } => wall,
-            Cut::Revision(_) => self.wall_of(seq),
-        };
+        let wall = self.wall_at(resource.id, cut);
         let (around, left_out) = self.around(resource, held, wall, around_micros, most);
         let bounds = (
             Some(self.moved(wall, -EVENTS_BACK_MICROS.max(around_micros))),

@@ -207,10 +207,7 @@ impl Timeline {
 impl<'a> ObjectHistory<'a> {
     fn new(timeline: &'a Timeline, question: HistoryQuestion<'a>) -> Self {
         let resource = question.resource.id;
-        let is_within = |seq: Seq, cut: Cut| match cut {
-            Cut::Arrival { below, .. } => seq < below,
-            Cut::Revision(rv) => timeline.reel().rv_of(seq).is_none_or(|own| own <= rv),
-        };
+        let is_within = |seq: Seq, cut: Cut| timeline.is_within(seq, cut);
         let is_asked = |seq: Seq| {
             question.from.is_none_or(|from| !is_within(seq, from))
                 && question.to.is_none_or(|to| is_within(seq, to))
@@ -231,10 +228,7 @@ impl<'a> ObjectHistory<'a> {
             }
         }
         versions.sort_unstable();
-        let wall = |cut: Cut| match cut {
-            Cut::Arrival { wall, .. } => wall,
-            Cut::Revision(_) => timeline.as_of(resource, cut, &ObjectFilter::default()).at,
-        };
+        let wall = |cut: Cut| timeline.wall_at(resource, cut);
         let from = question.from.map_or(RecordedAt { micros: i64::MIN }, wall);
         let end = question.to.map_or(timeline.end(), wall).min(timeline.end());
         let count = versions.len();

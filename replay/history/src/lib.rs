@@ -31,6 +31,7 @@ mod page;
 mod proof;
 mod quantity;
 mod related;
+mod revision;
 mod rollout;
 mod samples;
 mod schema;

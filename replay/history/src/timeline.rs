@@ -9,6 +9,7 @@ use crate::coverage::{
 use crate::moment::{Cut, Moment, ResolveError};
 use crate::object::{ObjectForm, ObjectMeta};
 use crate::origin::OriginMarks;
+use crate::revision::{ReelRevisions, RevisionPlaces};
 use crate::select::{LabelSelector, ObjectFilter, ResourceTable, nearest};
 use crate::session::{self, Cluster, Outage, RecordingSession};
 use crate::tables::ReelTables;
@@ -49,6 +50,7 @@ struct TimelineContent {
     /// Few queries need the revisions.
     sequences: OnceLock<Vec<RevisionSequence>>,
     origin_marks: Mutex<OriginMarks>,
+    revision_places: RevisionPlaces,
     /// By resource: see [`Timeline::replaced_of`].
     replaced: BTreeMap<ResourceId, OnceLock<HashMap<ObjectId, Seq>>>,
 }
@@ -92,6 +94,7 @@ impl Timeline {
                 .collect(),
             tables,
             origin_marks: Mutex::default(),
+            revision_places: RevisionPlaces::default(),
         };
         Self {
             known: Arc::new(known),
@@ -118,6 +121,16 @@ impl Timeline {
         // Marks are complete at any moment, so a panic elsewhere does not spoil them.
         let marks = self.known.origin_marks.lock();
         marks.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn revisions(&self) -> ReelRevisions<'_> {
+        ReelRevisions {
+            tables: &self.known.tables,
+            coverage: &self.known.coverage,
+            sequences: self.sequences(),
+            clusters: &self.known.clusters,
+            places: &self.known.revision_places,
+        }
     }
 
     /// Returns the reel itself.
@@ -216,10 +229,20 @@ impl Timeline {
     }
 
     /// Returns whether an event is part of the state at a moment.
+    ///
+    /// At a resourceVersion, a version without one counts by its place in the order of arrival.
     pub fn is_within(&self, seq: Seq, cut: Cut) -> bool {
         match cut {
             Cut::Arrival { below, .. } => seq < below,
-            Cut::Revision(rv) => self.reel().rv_of(seq).is_some_and(|version| version <= rv),
+            Cut::Revision(rv) => self.revisions().is_within(seq, rv),
+        }
+    }
+
+    /// Returns the wall-clock time of a moment for a resource.
+    pub fn wall_at(&self, resource: ResourceId, cut: Cut) -> RecordedAt {
+        match cut {
+            Cut::Arrival { wall, .. } => wall,
+            Cut::Revision(rv) => self.revisions().place(resource, rv).wall,
         }
     }
 
@@ -576,11 +599,15 @@ impl Timeline {
         filter: &ObjectFilter<'_>,
     ) -> Certainty {
         let coverage = (resource, self.coverage(resource));
+        let place = |rv| {
+            let place = self.revisions().place(resource, rv);
+            place.is_reached.then_some((place.below, place.wall))
+        };
         Certainty::judge(
             &self.known.tables,
             &self.known.damaged,
             coverage,
-            cut,
+            (cut, place),
             filter,
         )
     }
@@ -639,24 +666,22 @@ impl Timeline {
     ) -> ResourceSnapshot {
         let certainty = self.certainty_of(resource, cut, filter);
         let mut held: BTreeMap<String, ObjectVersion> = BTreeMap::new();
-        let mut newest = Newest::default();
+        let mut newest = None;
         let epoch = match cut {
             Cut::Arrival { .. } => Seq(0)..self.reel().end(),
-            Cut::Revision(rv) => self.epoch_of_revision(resource, rv),
+            Cut::Revision(rv) => self.revisions().epoch(resource, rv),
         };
-        let unversioned = UnversionedDeletions::at(self, cut, &epoch);
         let replaced_by = self.replaced_within(resource, filter);
         for &object in self.objects_of(resource) {
             let Some(seq) = self.version_at(object, cut, &epoch) else {
                 continue;
             };
-            newest.take(seq, self.reel().rv_of(seq));
+            newest = newest.max(self.reel().rv_of(seq));
             let Some(key) = self.key_of(object) else {
                 continue;
             };
             let is_asked = filter.takes(key.namespace, key.name);
-            let is_alive = self.reel().kind_of(seq) != Some(EventType::Deleted)
-                && !unversioned.is_gone(object, seq);
+            let is_alive = self.reel().kind_of(seq) != Some(EventType::Deleted);
             let is_replaced = || {
                 let by = replaced_by(object);
                 by.is_some_and(|by| seq < by && self.is_within(by, cut))
@@ -679,10 +704,6 @@ impl Timeline {
                 held.insert(place, new);
             }
         }
-        let at = match cut {
-            Cut::Arrival { wall, .. } => wall,
-            Cut::Revision(_) => newest.seq.map_or(self.start(), |seq| self.wall_of(seq)),
-        };
         let objects = if certainty.has_state() {
             held.into_values().collect()
         } else {
@@ -691,8 +712,8 @@ impl Timeline {
         let (objects, certainty) = self.without_unreadable(objects, cut, filter, certainty);
         ResourceSnapshot {
             resource,
-            at,
-            rv: newest.rv,
+            at: self.wall_at(resource, cut),
+            rv: newest,
             certainty,
             objects,
         }
@@ -807,35 +828,10 @@ impl Timeline {
                 .reel()
                 .versions(object)
                 .iter()
-                .filter(|seq| epoch.contains(seq))
-                .filter_map(|&seq| Some((self.reel().rv_of(seq)?, seq)))
-                .filter(|(version, _)| *version <= rv)
-                .max()
-                .map(|(_, seq)| seq),
+                .copied()
+                .filter(|seq| epoch.contains(seq) && self.revisions().is_within(*seq, rv))
+                .max_by_key(|seq| (self.revisions().state_rv(*seq), *seq)),
         }
-    }
-
-    /// Returns the records of the cluster epoch of a resourceVersion: versions of a restored
-    /// cluster start lower again.
-    fn epoch_of_revision(&self, resource: ResourceId, rv: u128) -> Range<Seq> {
-        let begun_by = self
-            .coverage(resource)
-            .and_then(|coverage| coverage.span_at_revision(rv))
-            .map_or(Seq(0), |span| span.begun_by);
-        let clusters = self.clusters();
-        let from = clusters
-            .iter()
-            .skip(1)
-            .map(|cluster| cluster.first)
-            .rfind(|&first| first <= begun_by)
-            .unwrap_or(Seq(0));
-        let to = clusters
-            .iter()
-            .skip(1)
-            .map(|cluster| cluster.first)
-            .find(|&first| first > begun_by)
-            .unwrap_or(self.reel().end());
-        from..to
     }
 
     /// Returns similar names of a resource for a name that was not found, best first; `None` for all namespaces.
@@ -1041,51 +1037,6 @@ impl Timeline {
 
 /// The results of one thread, each with its index in the request.
 type IndexedResults<T> = Vec<(usize, Result<T, QueryError>)>;
-
-/// Deletions that came without a resourceVersion, as other tools write them: each happened before what was recorded
-/// after it.
-struct UnversionedDeletions<'a> {
-    reel: &'a Reel,
-    /// The last record up to the resourceVersion, if the moment is one.
-    last: Option<Seq>,
-}
-
-impl<'a> UnversionedDeletions<'a> {
-    fn at(timeline: &'a Timeline, cut: Cut, epoch: &Range<Seq>) -> Self {
-        let reel = timeline.reel();
-        let last = match cut {
-            Cut::Arrival { .. } => None,
-            Cut::Revision(rv) => {
-                let mut seqs = (epoch.start.0..epoch.end.0).rev().map(Seq);
-                seqs.find(|seq| reel.rv_of(*seq).is_some_and(|own| own <= rv))
-            }
-        };
-        Self { reel, last }
-    }
-
-    /// Returns whether an object was deleted after a version of it.
-    fn is_gone(&self, object: ObjectId, version: Seq) -> bool {
-        let deletion = self.reel.versions(object).iter().copied().find(|seq| {
-            *seq > version
-                && self.reel.kind_of(*seq) == Some(EventType::Deleted)
-                && self.reel.rv_of(*seq).is_none()
-        });
-        deletion.is_some_and(|seq| self.last.is_some_and(|last| seq < last))
-    }
-}
-
-#[derive(Default)]
-struct Newest {
-    seq: Option<Seq>,
-    rv: Option<u128>,
-}
-
-impl Newest {
-    fn take(&mut self, seq: Seq, rv: Option<u128>) {
-        self.seq = self.seq.max(Some(seq));
-        self.rv = self.rv.max(rv);
-    }
-}
 
 /// The objects of a resource at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -191,12 +191,8 @@ impl ClusterHistory<'_> {
             Cut::Arrival { wall, .. } => wall.min(self.timeline.end()),
             Cut::Revision(_) => {
                 let resources = self.resources_named(VERSION.0, VERSION.1);
-                let states = resources.iter().map(|id| {
-                    self.timeline
-                        .as_of(*id, cut, &kubereel_history::ObjectFilter::default())
-                        .at
-                });
-                states.max().unwrap_or_else(|| self.timeline.end())
+                let times = resources.iter().map(|id| self.timeline.wall_at(*id, cut));
+                times.max().unwrap_or_else(|| self.timeline.end())
             }
         }
     }

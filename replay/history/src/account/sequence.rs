@@ -76,7 +76,7 @@ impl RevisionSequence {
     }
 
     /// Returns whether a record was written in the epoch.
-    pub(super) fn is_of(&self, seq: Seq) -> bool {
+    pub(crate) fn is_of(&self, seq: Seq) -> bool {
         self.records.0 <= seq && seq < self.records.1
     }
 

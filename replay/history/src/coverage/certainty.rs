@@ -102,12 +102,12 @@ impl Certainty {
 
 impl Certainty {
     /// Judges a state of objects of a resource; `coverage` is that of the resource, `damaged` the
-    /// damage of the reel.
+    /// damage of the reel; `place_of` finds the place of a resourceVersion, if it was reached.
     pub(crate) fn judge(
         tables: &ReelTables,
         damaged: &[DamagedSpan],
         (resource, coverage): (ResourceId, Option<&Coverage>),
-        cut: Cut,
+        (cut, place_of): (Cut, impl FnOnce(u128) -> Option<(Seq, RecordedAt)>),
         filter: &ObjectFilter<'_>,
     ) -> Self {
         let place = match cut {
@@ -128,7 +128,13 @@ impl Certainty {
             Cut::Arrival { below, wall } => {
                 Self::at_arrival(coverage, filter, (below, wall), tables.end())
             }
-            Cut::Revision(rv) => Self::at_revision(coverage, filter, rv),
+            Cut::Revision(rv) => match Self::at_revision(coverage, filter, rv) {
+                // What other resources had then shows that this one had no later change.
+                after @ Self::AfterLast { .. } => place_of(rv).map_or(after, |at| {
+                    Self::at_arrival(coverage, filter, at, tables.end())
+                }),
+                certainty => certainty,
+            },
         }
     }
 

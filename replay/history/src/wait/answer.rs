@@ -78,17 +78,13 @@ impl WaitSpan {
 
     /// Converts a moment to a place in the order of arrival.
     pub(super) fn instant(timeline: &Timeline, resource: ResourceId, cut: Cut) -> ReelInstant {
-        let cut = match cut {
-            Cut::Arrival { .. } => cut,
-            Cut::Revision(_) => timeline.cursor(Track::Resource(resource), cut).cut(),
+        let below = match cut {
+            Cut::Arrival { below, .. } => below,
+            Cut::Revision(_) => timeline.cursor(Track::Resource(resource), cut).below(),
         };
-        match cut {
-            Cut::Arrival { below, wall } => ReelInstant { below, at: wall },
-            // A cursor is between records, never at a resourceVersion.
-            Cut::Revision(_) => ReelInstant {
-                below: timeline.reel().end(),
-                at: timeline.end(),
-            },
+        ReelInstant {
+            below,
+            at: timeline.wall_at(resource, cut),
         }
     }
 

@@ -6,8 +6,8 @@ use kubereel_format::{
     RecordedAt, ResourceId,
 };
 use kubereel_history::{
-    Certainty, Cut, GapOutcome, LifetimeEnd, Moment, ObjectFilter, ResourceSnapshot, Timeline,
-    UnobservedReason,
+    Certainty, ComparisonScope, Cut, GapOutcome, HistoryQuestion, LifetimeEnd, Moment,
+    ObjectFilter, ResourceSnapshot, Timeline, UnobservedReason,
 };
 use std::path::Path;
 
@@ -115,6 +115,113 @@ fn each_moment_shows_what_was_received_by_then() {
             state.certainty
         );
     }
+}
+
+#[test]
+fn a_deletion_with_the_version_of_the_last_change_was_after_what_came_before_it() {
+    let (timeline, pods) = write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(pods, None);
+        script.synced(stream, 9);
+        script.added(stream, A, 10, &pod(A, 10, "x"));
+        script.wait(1000);
+        script.modified(stream, A, 11, &pod(A, 11, "y"));
+        script.wait(1000);
+        script.added(stream, B, 12, &pod(B, 12, "x"));
+        script.wait(1000);
+        script.modified(stream, B, 15, &pod(B, 15, "y"));
+        script.wait(1000);
+        script.deleted(stream, A, 11, &pod(A, 11, "y"));
+        script.wait(1000);
+        script.modified(stream, B, 20, &pod(B, 20, "z"));
+        script.finish();
+        pods
+    });
+    for (moment, expected, secs) in [
+        ("rv:10", vec!["web/a"], 0),
+        ("rv:11", vec!["web/a"], 1),
+        ("rv:12", vec!["web-2/b", "web/a"], 2),
+        ("rv:15", vec!["web-2/b", "web/a"], 3),
+        ("rv:20", vec!["web-2/b"], 5),
+        ("end", vec!["web-2/b"], 5),
+    ] {
+        let state = at(&timeline, pods, moment);
+        assert_eq!(names(&state), expected, "{moment}");
+        let expected = START_MICROS + secs * 1_000_000;
+        assert_eq!(state.at.micros, expected, "{moment}");
+    }
+    let versions = |to: u128| {
+        let history = timeline.history(HistoryQuestion {
+            resource: timeline.resources().get(pods).expect("recorded"),
+            namespace: "web",
+            name: "a",
+            scope: ComparisonScope::default(),
+            from: None,
+            to: Some(Cut::Revision(to)),
+        });
+        history.versions()
+    };
+    assert_eq!((versions(11), versions(15), versions(20)), (2, 2, 3));
+}
+
+#[test]
+fn a_resource_version_has_one_time_in_all_resources_of_a_storage() {
+    let (timeline, (pods, nodes, own, late)) = write(|path| {
+        let mut script = Script::begin(path);
+        script.probed(10, 5);
+        script.wait(1000);
+        let listed = |script: &mut Script, name: &str, rv: u128| {
+            let resource = script.resource(name, "Other", &[]);
+            let stream = script.connect(resource, None);
+            script.initial(stream, A, rv - 3, &pod(A, rv - 3, "x"));
+            script.synced(stream, rv);
+            stream
+        };
+        let pods = listed(&mut script, "pods", 10);
+        let nodes = listed(&mut script, "nodes", 10);
+        script.wait(1000);
+        script.probed(10, 5);
+        // At 3 seconds, and 11 to 13 a second each.
+        for (rv, stream) in [(11, pods), (12, nodes), (13, pods)] {
+            script.wait(1000);
+            script.modified(stream, A, rv, &pod(A, rv, "y"));
+        }
+        script.probed(13, 5);
+        script.wait(55_000);
+        // A storage of its own, of which the versions are lower; and a late list, which shows old versions.
+        let own = listed(&mut script, "things.example.com", 5);
+        script.wait(1000);
+        script.modified(own, A, 6, &pod(A, 6, "y"));
+        let late = listed(&mut script, "others.example.com", 13);
+        script.wait(2000);
+        script.probed(13, 5);
+        script.finish();
+        (pods.resource, nodes.resource, own.resource, late.resource)
+    });
+    let sequence = &timeline.sequences()[0];
+    assert!(!sequence.has_member(own) && sequence.has_member(late));
+    for (resource, moment, secs) in [
+        (pods, "rv:10", 1),
+        (pods, "rv:11", 3),
+        (nodes, "rv:11", 3),
+        (pods, "rv:12", 4),
+        (nodes, "rv:13", 5),
+        // The state of the late one is that of its list.
+        (late, "rv:13", 61),
+        (own, "rv:6", 61),
+    ] {
+        let state = at(&timeline, resource, moment);
+        let expected = START_MICROS + secs * 1_000_000;
+        assert_eq!(state.at.micros, expected, "{resource:?} {moment}");
+        let is_complete = matches!(state.certainty, Certainty::Known { .. });
+        assert!(is_complete, "{moment}: {:?}", state.certainty);
+    }
+    let silent_since = Some(RecordedAt::from_micros(START_MICROS + 4_000_000));
+    let certainty = at(&timeline, nodes, "rv:13").certainty;
+    assert_eq!(certainty, Certainty::Known { silent_since });
+    let beyond = at(&timeline, nodes, "rv:14").certainty;
+    assert!(matches!(beyond, Certainty::AfterLast { .. }), "{beyond:?}");
 }
 
 #[test]
