@@ -5,7 +5,7 @@
 use super::builtin::BuiltinKind;
 use super::part::NONE;
 use crate::jsonpath::JsonPath;
-use crate::object::{compact, number};
+use crate::object::{compact, in_go, number};
 use crate::quantity::Quantity;
 use kubereel_format::{ResourceInfo, harmless};
 use serde_json::Value;
@@ -353,11 +353,7 @@ impl CustomColumns {
             if found.is_empty() {
                 return Ok(NONE.to_owned());
             }
-            let text = |value: &Value| match value {
-                Value::Null => "<nil>".to_owned(),
-                value => printed(value),
-            };
-            let texts: Vec<String> = found.into_iter().map(text).collect();
+            let texts: Vec<String> = found.into_iter().map(in_go).collect();
             Ok(harmless(&texts.join(",")).into_owned())
         });
         cells.collect()
@@ -588,6 +584,10 @@ mod tests {
             last.row(&json!({"last": null})),
             Ok(vec!["<nil>".to_owned()])
         );
+        let node = json!({"capacity": {"pods": 110, "cpu": "4", "free": null}, "servers": ["9.9.9.9", {"a": [true]}]});
+        let whole = CustomColumns::parse("C:.capacity,S:.servers").expect("columns");
+        let cells = ["map[cpu:4 free:<nil> pods:110]", "[9.9.9.9 map[a:[true]]]"];
+        assert_eq!(whole.row(&node), Ok(cells.map(str::to_owned).to_vec()));
         let file = CustomColumns::parse_file(
             "NAME   IMAGES\n{.metadata.name} .spec.containers[*].image\n",
         );

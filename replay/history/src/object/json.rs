@@ -15,6 +15,27 @@ pub(crate) fn compact(value: &Value) -> String {
     text
 }
 
+/// Formats a value as Go prints it: `map[cpu:4 pods:110]`, `[a b]`.
+pub(crate) fn in_go(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::Bool(truth) => truth.to_string(),
+        Value::Number(number) => number::printed(number),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(in_go).collect();
+            format!("[{}]", items.join(" "))
+        }
+        Value::Object(members) => {
+            let mut members: Vec<(&String, &Value)> = members.iter().collect();
+            members.sort_unstable_by_key(|(name, _)| *name);
+            let members = members.into_iter();
+            let members = members.map(|(name, value)| format!("{name}:{}", in_go(value)));
+            format!("map[{}]", members.collect::<Vec<_>>().join(" "))
+        }
+    }
+}
+
 /// Writes a value as `kubectl -o json` does, with a line end after it.
 ///
 /// # Errors
