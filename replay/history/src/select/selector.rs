@@ -355,12 +355,28 @@ const SOURCE: &str = "source";
 /// Fields that the API server leaves out if they are false, and selects by.
 const BOOLEANS: [[&str; 2]; 2] = [["spec", "unschedulable"], ["spec", "hostNetwork"]];
 
+/// The name by which the API server selects Jobs by their succeeded Pods, and the field that it is.
+const SUCCESSFUL: [&str; 2] = ["status", "successful"];
+const SUCCEEDED: [&str; 2] = ["status", "succeeded"];
+
 impl FieldTerm {
-    fn is_boolean(&self) -> bool {
-        BOOLEANS.iter().any(|path| self.members == *path)
+    /// Returns what the API server compares with if an object does not have the field; `None` if that is no value.
+    fn default(&self, object: &Value) -> Option<&'static str> {
+        if self.counts_successes(object) {
+            return Some("0");
+        }
+        let is_boolean = BOOLEANS.iter().any(|path| self.members == *path);
+        is_boolean.then_some("false")
+    }
+
+    fn counts_successes(&self, object: &Value) -> bool {
+        self.members == SUCCESSFUL && object.get("kind").is_some_and(|kind| kind == "Job")
     }
 
     fn find<'a>(&self, object: &'a Value) -> Option<&'a Value> {
+        if self.counts_successes(object) {
+            return SUCCEEDED.iter().try_fold(object, |of, name| of.get(name));
+        }
         let found = self
             .members
             .iter()
@@ -383,19 +399,19 @@ impl FieldSelector {
     /// Returns the first field that an object does not have, unless the API server leaves it out.
     pub fn absent_field(&self, object: &Value) -> Option<String> {
         let mut terms = self.terms.iter();
-        let absent = terms.find(|term| term.find(object).is_none() && !term.is_boolean());
+        let absent =
+            terms.find(|term| term.find(object).is_none() && term.default(object).is_none());
         absent.map(|term| term.members.join("."))
     }
 
-    /// Returns whether it matches an object; an absent field is empty, or false where the API server says so.
+    /// Returns whether it matches an object; an absent field is empty, or false or 0 where the API server says so.
     pub fn matches(&self, object: &Value) -> bool {
         self.terms.iter().all(|term| {
             let own = match term.find(object) {
                 Some(Value::String(text)) => text.clone(),
                 Some(Value::Number(number)) => number::printed(number),
                 Some(Value::Bool(truth)) => truth.to_string(),
-                _ if term.is_boolean() => "false".to_owned(),
-                _ => String::new(),
+                _ => term.default(object).unwrap_or_default().to_owned(),
             };
             (own == term.value) != term.is_negated
         })
@@ -638,6 +654,21 @@ mod field_tests {
             let selector: FieldSelector = text.parse().unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(selector.matches(&object), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn jobs_are_selected_by_the_server_s_name_of_their_successes() {
+        let matches = |text: &str, job: Value| {
+            let selector: FieldSelector = text.parse().expect(text);
+            assert_eq!(selector.absent_field(&job), None, "{text}");
+            selector.matches(&job)
+        };
+        let done = json!({"kind": "Job", "status": {"succeeded": 3}});
+        let new = json!({"kind": "Job", "status": {}});
+        assert!(matches("status.successful=3", done.clone()));
+        assert!(!matches("status.successful=0", done));
+        assert!(matches("status.successful=0", new.clone()));
+        assert!(!matches("status.successful=3", new));
     }
 
     #[test]
