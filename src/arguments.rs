@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use kubereel_cluster::ClusterHistory;
 use kubereel_format::RecordedAt;
 use kubereel_history::{
-    Cut, MOMENT_FORMS, Moment, ResolveError, Timeline, named, nearest, timetext,
+    Cut, MOMENT_FORMS, Moment, MomentError, ResolveError, Timeline, named, nearest, timetext,
 };
 use kubereel_problems::problems;
 use kubereel_tui::{NamedBookmark, named_bookmarks};
@@ -116,6 +116,9 @@ Errors: kubereel --help
 /// Reads a TIME argument.
 pub(crate) fn read_moment(text: &str) -> Result<Moment, String> {
     Moment::parse_in(text, ZONE.get()).map_err(|error| {
+        if matches!(error, MomentError::Ambiguous { .. }) {
+            return error.to_string();
+        }
         let forms: Vec<&str> = MOMENT_FORMS.iter().map(|(form, _)| *form).collect();
         format!("{error}; expected one of: {}", forms.join(", "))
     })
@@ -195,7 +198,7 @@ fn unresolved(error: ResolveError, flag: &str) -> CommandError {
     match error {
         ResolveError::Ambiguous { candidates } => {
             let dates: Vec<String> = candidates.into_iter().map(timetext::rfc3339).collect();
-            failed.hint(format!("give the day: {}", flagged(flag, &dates)))
+            failed.hint(format!("give one of them: {}", flagged(flag, &dates)))
         }
         ResolveError::ClockSetBack { records, .. } => {
             let records: Vec<String> = records.iter().map(|seq| format!("seq:{seq}")).collect();

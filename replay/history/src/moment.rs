@@ -6,7 +6,7 @@ use crate::select::nearest;
 use crate::tables::ReelTables;
 use crate::timetext;
 use jiff::civil::{DateTime, Time};
-use jiff::tz::TimeZone;
+use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use kubereel_format::{Note, RecordedAt, Reel, Seq};
 use std::fmt;
@@ -148,6 +148,14 @@ pub enum MomentError {
         /// The text.
         text: String,
     },
+    /// A date and time that the clocks of the zone show twice, because they are set back.
+    #[error("{text:?} occurs twice, because clocks are set back: {}", each(.candidates))]
+    Ambiguous {
+        /// The text.
+        text: String,
+        /// The possible moments, in order.
+        candidates: Vec<RecordedAt>,
+    },
     /// It begins like one form and then deviates.
     #[error("not {expected}: {text:?}")]
     Malformed {
@@ -156,6 +164,11 @@ pub enum MomentError {
         /// The text.
         text: String,
     },
+}
+
+fn each(times: &[RecordedAt]) -> String {
+    let times: Vec<String> = times.iter().map(|at| timetext::rfc3339(*at)).collect();
+    times.join(" or ")
 }
 
 impl FromStr for Moment {
@@ -216,10 +229,19 @@ impl Moment {
             return Ok(Self::BeforeEnd { micros });
         }
         if looks_like_date(text) {
-            let time = calendar_time(text, zone.unwrap_or(&TimeZone::UTC));
-            let time =
-                time.ok_or_else(|| malformed("a date with a time of day (2026-11-21T14:02:31Z)"))?;
-            return Ok(Self::Time(RecordedAt::from_micros(time.as_microsecond())));
+            let times = calendar_times(text, zone.unwrap_or(&TimeZone::UTC)).unwrap_or_default();
+            let times = times.into_iter().map(Timestamp::as_microsecond);
+            let times: Vec<RecordedAt> = times.map(RecordedAt::from_micros).collect();
+            return match times.as_slice() {
+                [] => Err(malformed(
+                    "a date with a time of day (2026-11-21T14:02:31Z)",
+                )),
+                [time] => Ok(Self::Time(*time)),
+                _ => Err(MomentError::Ambiguous {
+                    text: text.to_owned(),
+                    candidates: times,
+                }),
+            };
         }
         if let Some(time) = epoch_time(text) {
             return Ok(Self::Time(time));
@@ -265,14 +287,14 @@ fn looks_like_date(text: &str) -> bool {
     bytes.by_ref().take(4).all(|byte| byte.is_ascii_digit()) && bytes.next() == Some(b'-')
 }
 
-/// Parses a date and a time; without an offset, in a zone.
-fn calendar_time(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+/// Parses a date and a time; without an offset, in a zone, whose clocks may show it twice.
+fn calendar_times(text: &str, zone: &TimeZone) -> Option<Vec<Timestamp>> {
     if let Ok(time) = text.parse() {
-        return Some(time);
+        return Some(vec![time]);
     }
     // A date alone does not say which time of the day is meant.
     let civil: DateTime = text.parse().ok().filter(|_| text.contains(':'))?;
-    Some(civil.to_zoned(zone.clone()).ok()?.timestamp())
+    zone_times(civil, zone)
 }
 
 /// Parses seconds since 1970, which have nine or more digits since 1973.
@@ -568,6 +590,16 @@ fn marked(text: &str, tables: &ReelTables) -> Result<Seq, ResolveError> {
     }
 }
 
+/// Returns the times at which clocks of a zone show a date and time: two where they are set back, the later ones
+/// where they are set forward over it; `None` beyond the limits of the calendar.
+fn zone_times(shown: DateTime, zone: &TimeZone) -> Option<Vec<Timestamp>> {
+    let ambiguous = zone.to_ambiguous_timestamp(shown);
+    if matches!(ambiguous.offset(), AmbiguousOffset::Fold { .. }) {
+        return Some(vec![ambiguous.earlier().ok()?, ambiguous.later().ok()?]);
+    }
+    Some(vec![ambiguous.compatible().ok()?])
+}
+
 /// Finds the only moment between two others with that time of day; if there is none, the nearest
 /// one outside.
 fn day_time(
@@ -585,12 +617,9 @@ fn day_time(
     let (first, last) = (day(start)?, day(end)?);
     let mut candidates = Vec::new();
     for date in first.series(1.day()).take_while(|date| *date <= last) {
-        let at = date
-            .to_datetime(time)
-            .to_zoned(zone.clone())
-            .ok()
-            .ok_or(ResolveError::OutOfRange)?;
-        candidates.push(RecordedAt::from_micros(at.timestamp().as_microsecond()));
+        let times = zone_times(date.to_datetime(time), zone).ok_or(ResolveError::OutOfRange)?;
+        let times = times.into_iter().map(Timestamp::as_microsecond);
+        candidates.extend(times.map(RecordedAt::from_micros));
     }
     let inside: Vec<RecordedAt> = candidates
         .iter()
@@ -682,6 +711,35 @@ mod tests {
         );
         assert_eq!(read("16:02:31").within(start, end), Ok(day));
         assert_eq!(read("14:02:31Z").within(start, end), Ok(day));
+    }
+
+    #[test]
+    fn a_time_that_clocks_show_twice_is_refused_with_both() {
+        let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").expect("a zone");
+        let zone: &'static TimeZone = Box::leak(Box::new(zone));
+        let at = |text: &str| moment(text).expect(text);
+        let wall = |text: &str| match at(text) {
+            Moment::Time(wall) => wall,
+            other => panic!("{other:?}"),
+        };
+        let both = ["2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"].map(wall);
+        let (start, end) = (wall("2026-10-24T23:50:00Z"), wall("2026-10-25T12:00:00Z"));
+        let read = |text: &str| Moment::parse_in(text, Some(zone));
+        let candidates = both.to_vec();
+        let twice = ResolveError::Ambiguous { candidates };
+        let found = |text: &str, end| read(text).expect(text).within(start, end);
+        assert_eq!(found("02:30", end), Err(twice));
+        // Of two, the only one in the recording is meant.
+        assert_eq!(found("02:30", wall("2026-10-25T01:00:00Z")), Ok(both[0]));
+        assert_eq!(found("03:30", end), Ok(wall("2026-10-25T02:30:00Z")));
+        let words = read("2026-10-25 02:30").expect_err("twice").to_string();
+        assert_eq!(
+            words,
+            "\"2026-10-25 02:30\" occurs twice, because clocks are set back: 2026-10-25T00:30:00.000Z or \
+             2026-10-25T01:30:00.000Z"
+        );
+        // Clocks that are set forward skip a time, which is that much later.
+        assert_eq!(read("2026-03-29 02:30"), Ok(at("2026-03-29T01:30:00Z")));
     }
 
     #[test]
