@@ -556,7 +556,9 @@ fn print_tables(
     {
         if place > 0 && !is_custom {
             screen.table(&std::mem::take(&mut table))?;
-            screen.line("")?;
+            if !args.no_headers {
+                screen.line("")?;
+            }
         }
         let resource = answer.target.resource;
         let columns = ResourceColumns::of(timeline, resource, answer.cut, args.room())
@@ -571,6 +573,9 @@ fn print_tables(
             ObjectPrinter::Custom(custom) => table.push(custom.names()),
             _ => table.push(row("NAMESPACE", columns.names(), labels.names())),
         }
+        // Events have no column of their names.
+        let has_name = columns.names().first().is_some_and(|name| name == "NAME");
+        let shows_kind = has_name && (is_several || args.show_kind);
         let at = answer.state.at;
         let form = printer.object_form(args.show_managed_fields);
         let rows = answer.each(timeline, &answer.held, form, screen, |held, object| {
@@ -578,9 +583,8 @@ fn print_tables(
                 return custom.row(&object).map_err(form::mismatch);
             }
             let mut cells = columns.row(&object, at);
-            let shows_kind = is_several || args.show_kind;
             if let Some(name) = cells.first_mut().filter(|_| shows_kind) {
-                *name = harmless(&name_of(resource, &held.name)).into_owned();
+                *name = harmless(&name_of(resource, name)).into_owned();
             }
             Ok(row(&held.namespace, cells, labels.row(&object)))
         });

@@ -33,12 +33,25 @@ pub(crate) fn names<'a>(
                 .hint("for example: kubereel get run.reel pods -n shop"),
         );
     }
-    let is_odd = |name: &String| name.is_empty() || name.contains('/');
-    if resource.is_empty() || names.iter().any(is_odd) {
-        return Err(wrong("a resource and its names must not be empty")
-            .hint("for example: kubereel get run.reel pods/web-0 -n shop"));
+    let odd = names.iter().find_map(|name| odd_name(resource, name));
+    if let Some(problem) = odd {
+        return Err(problem.hint("for example: kubereel get run.reel pods/web-0 -n shop"));
     }
     Ok((resource, names))
+}
+
+/// Makes the error of a word that cannot be a name, or of the lack of its resource.
+fn odd_name(resource: &str, name: &str) -> Option<CommandError> {
+    if resource.is_empty() || name.is_empty() {
+        let empty = "a resource and its names must not be empty";
+        return Some(CommandError::usage(empty));
+    }
+    name.contains('/').then(|| {
+        let written = format!("{resource}/{name}");
+        CommandError::usage(format!(
+            "more than one slash in {written:?}: expected RESOURCE/NAME"
+        ))
+    })
 }
 
 /// Resources, and the names if there are any.
@@ -65,16 +78,12 @@ pub(crate) fn named_resources(words: &[String]) -> Result<NamedResources<'_>, Co
             "names are given in two forms: use RESOURCE/NAME… or RESOURCE NAME…",
         ));
     };
-    let is_odd = |name: &&str| name.is_empty() || name.contains('/');
-    let is_empty = |resource: &str, names: &[&str]| resource.is_empty() || names.iter().any(is_odd);
-    if found
-        .iter()
-        .any(|(resource, names)| is_empty(resource, names))
-    {
-        return Err(
-            CommandError::usage("a resource and its names must not be empty")
-                .hint("for example: pods/web-0"),
-        );
+    for (resource, names) in &found {
+        let empty = names.is_empty().then(|| odd_name(resource, "any"));
+        let odd = names.iter().map(|name| odd_name(resource, name));
+        if let Some(problem) = odd.chain(empty).flatten().next() {
+            return Err(problem.hint("for example: pods/web-0"));
+        }
     }
     Ok(found)
 }

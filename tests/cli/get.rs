@@ -621,6 +621,32 @@ fn a_namespace_that_never_was_is_said() {
 }
 
 #[test]
+fn rows_of_several_kinds_are_those_of_kubectl() {
+    let rows = kubereel(&["get", DEMO, "nodes,ns", "--no-headers"]).ok();
+    assert!(
+        rows.contains("namespace/") && !rows.contains("\n\n"),
+        "{rows}"
+    );
+    let default = json!({"storageclass.kubernetes.io/is-default-class": "true"});
+    let reel = Reel::import(&[json!({
+        "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "provisioner": "p",
+        "metadata": {"name": "fast", "uid": "f", "resourceVersion": "3", "annotations": default}})]);
+    let row = kubereel(&["get", reel.path(), "sc", "--show-kind", "--no-headers"]).out;
+    let row = row.trim_start_matches("storageclass.storage.k8s.io/");
+    assert!(row.starts_with("fast (default)"), "{row}");
+    for name in ["po/crash/x", "/x", "po/"] {
+        let words = if name == "po/crash/x" {
+            "more than one slash in \"po/crash/x\": expected RESOURCE/NAME"
+        } else {
+            "a resource and its names must not be empty"
+        };
+        kubereel(&["get", DEMO, name]).code(2).says(words);
+        kubereel(&["describe", DEMO, name]).code(2).says(words);
+        kubereel(&["history", DEMO, name]).code(2).says(words);
+    }
+}
+
+#[test]
 fn what_kubectl_takes_is_taken() {
     let plain = kubereel(&["get", DEMO, "pods", "-n", "shop", "--no-headers"]).ok();
     for args in [
