@@ -43,10 +43,19 @@ pub(crate) fn version() -> &'static str {
     KINDS.version
 }
 
+/// Returns whether a kind is one of Kubernetes itself.
+pub(crate) fn has(resource: &ResourceInfo) -> bool {
+    type_of(resource).is_some()
+}
+
+fn type_of(resource: &ResourceInfo) -> Option<&'static str> {
+    let kind = format!("{}/{}/{}", resource.group, resource.version, resource.kind);
+    KINDS.kinds.get(kind.as_str()).copied()
+}
+
 /// Returns the schema of a kind of Kubernetes; `None` of every other one.
 pub(crate) fn schema(resource: &ResourceInfo) -> Option<Value> {
-    let kind = format!("{}/{}/{}", resource.group, resource.version, resource.kind);
-    let name = KINDS.kinds.get(kind.as_str())?;
+    let name = type_of(resource)?;
     Some(KINDS.schema(name, &mut Vec::new()))
 }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
 
 /// Members that are maps with free keys, not fields.
-const MAPS: [&str; 14] = [
+pub(crate) const MAPS: [&str; 14] = [
     "labels",
     "annotations",
     "matchLabels",

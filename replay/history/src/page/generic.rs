@@ -1,8 +1,11 @@
 //! The page of an object of any kind: all of its fields, with their names as text.
 
 use super::lines::PageWriter;
+use crate::builtin_kinds;
 use crate::columns::ObjectPart;
-use crate::object::number::printed;
+use crate::object::in_go;
+use crate::schema::MAPS;
+use kubereel_format::ResourceInfo;
 use serde_json::{Map, Value};
 
 /// Fields that the top of the page shows already, or that are internal.
@@ -17,17 +20,53 @@ const LEFT_OUT: [&str; 5] = [
 /// Words that are written in capitals.
 const ACRONYMS: [&str; 5] = ["API", "URL", "UID", "OSB", "GUID"];
 
-pub(super) fn any_page(page: &mut PageWriter, object: ObjectPart<'_>) {
+/// How the keys of maps with free keys are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeyStyle {
+    /// Literally, as kubectl does on the pages of the kinds of Kubernetes itself: two keys may differ in case only.
+    Literal,
+    /// In words, as all names on kubectl's page of a custom resource.
+    Words,
+}
+
+impl KeyStyle {
+    /// Returns that of a resource.
+    pub(super) fn of(resource: &ResourceInfo) -> Self {
+        if builtin_kinds::has(resource) {
+            Self::Literal
+        } else {
+            Self::Words
+        }
+    }
+
+    fn label(self, parent: &str, name: &str) -> String {
+        let parent = parent.rsplit('.').next();
+        let has_free_keys = parent.is_some_and(|parent| MAPS.contains(&parent));
+        if self == Self::Literal && has_free_keys {
+            name.to_owned()
+        } else {
+            in_words(name)
+        }
+    }
+}
+
+pub(super) fn any_page(page: &mut PageWriter, object: ObjectPart<'_>, keys: KeyStyle) {
     page.field(0, "Name", object.name());
     page.field(0, "Namespace", object.at("metadata.namespace").text());
     page.labels(0, "Labels", object.at("metadata.labels"));
     page.annotations("Annotations", object.at("metadata.annotations"));
     if let Some(members) = object.value().and_then(Value::as_object) {
-        fields(page, 0, members, "");
+        fields(page, 0, members, "", keys);
     }
 }
 
-fn fields(page: &mut PageWriter, depth: usize, members: &Map<String, Value>, path: &str) {
+fn fields(
+    page: &mut PageWriter,
+    depth: usize,
+    members: &Map<String, Value>,
+    path: &str,
+    keys: KeyStyle,
+) {
     let mut names: Vec<&String> = members.keys().collect();
     names.sort_unstable();
     for name in names {
@@ -35,38 +74,24 @@ fn fields(page: &mut PageWriter, depth: usize, members: &Map<String, Value>, pat
         if LEFT_OUT.contains(&below.as_str()) {
             continue;
         }
-        let label = in_words(name);
+        let label = keys.label(path, name);
         match members.get(name) {
             Some(Value::Object(members)) => {
                 page.line(depth, format!("{label}:"));
-                fields(page, depth + 1, members, &below);
+                fields(page, depth + 1, members, &below, keys);
             }
             Some(Value::Array(items)) => {
                 page.line(depth, format!("{label}:"));
                 for item in items {
                     match item {
-                        Value::Object(members) => fields(page, depth + 1, members, &below),
-                        item => page.line(depth + 1, plain(item)),
+                        Value::Object(members) => fields(page, depth + 1, members, &below, keys),
+                        item => page.line(depth + 1, in_go(item)),
                     }
                 }
             }
-            Some(value) => page.field(depth, &label, plain(value)),
+            Some(value) => page.field(depth, &label, in_go(value)),
             None => {}
         }
-    }
-}
-
-/// Formats a value as Go prints it.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Null => "<nil>".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Number(one) => printed(one),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(plain).collect();
-            format!("[{}]", items.join(" "))
-        }
-        value => value.to_string(),
     }
 }
 
@@ -137,6 +162,7 @@ fn words(name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kubereel_format::ResourceId;
     use serde_json::json;
 
     #[test]
@@ -156,6 +182,26 @@ mod tests {
     }
 
     #[test]
+    fn free_keys_of_a_built_in_kind_are_literal() {
+        let object = json!({"data": {"logLevel": "debug", "LogLevel": "info"}});
+        let lines = |resource: ResourceInfo| -> Vec<String> {
+            let mut page = PageWriter::default();
+            any_page(&mut page, ObjectPart::of(&object), KeyStyle::of(&resource));
+            let lines = page.done().into_iter().skip(4);
+            lines.map(|line| line.cells.join("|")).collect()
+        };
+        let info = |version, plural, kind| ResourceInfo::new(ResourceId(0), version, plural, kind);
+        assert_eq!(
+            lines(info("v1", "configmaps", "ConfigMap")),
+            ["Data:", "LogLevel:|info", "logLevel:|debug"]
+        );
+        assert_eq!(
+            lines(info("e.io/v1", "widgets", "Widget")),
+            ["Data:", "Log Level:|info", "Log Level:|debug"]
+        );
+    }
+
+    #[test]
     fn every_field_is_on_the_page() {
         let object = json!({
             "kind": "Widget", "apiVersion": "e.io/v1",
@@ -163,7 +209,7 @@ mod tests {
             "spec": {"hosts": ["a", "b"], "tls": [{"hard": true, "none": null}]},
         });
         let mut page = PageWriter::default();
-        any_page(&mut page, ObjectPart::of(&object));
+        any_page(&mut page, ObjectPart::of(&object), KeyStyle::Words);
         let lines: Vec<String> = page
             .done()
             .into_iter()

@@ -2,7 +2,7 @@
 
 use super::cluster::namespace_page;
 use super::container::pod_template;
-use super::generic::any_page;
+use super::generic::{KeyStyle, any_page};
 use super::lines::{PageLine, PageWriter};
 use super::node::node_page;
 use super::pod::pod_page;
@@ -68,7 +68,7 @@ impl ObjectPage {
             "jobs.batch" => job_page(&mut page, object),
             "cronjobs.batch" => cron_job_page(&mut page, object),
             _ => {
-                any_page(&mut page, object);
+                any_page(&mut page, object, KeyStyle::of(resource));
                 has_all_fields = true;
             }
         }
