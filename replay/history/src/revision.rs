@@ -214,6 +214,8 @@ impl<'a> SharedStorage<'a> {
         let probed = self.sequence.filter(|_| self.is_shared());
         let probed = probed.and_then(RevisionSequence::last_revision);
         let mut is_reached = probed.is_some_and(|last| rv <= last);
+        // Without probes, or for a storage of its own, later events prove nothing.
+        let can_prove = self.sequence.is_some() && self.is_shared();
         let place = |below, at, is_reached| RevisionPlace {
             below,
             wall: self.revisions.tables.wall_of(at),
@@ -223,10 +225,11 @@ impl<'a> SharedStorage<'a> {
             let Some(own) = reel.rv_of(seq) else {
                 continue;
             };
-            if (own > rv && is_reached) || !self.dates(seq) {
+            let is_needed = own <= rv || (can_prove && !is_reached);
+            if !is_needed || !self.dates(seq) {
                 continue;
             }
-            is_reached |= own >= rv && self.sequence.is_some() && self.is_shared();
+            is_reached |= can_prove && own >= rv;
             if own <= rv {
                 return place(Seq(seq.0.saturating_add(1)), seq, is_reached);
             }
