@@ -49,5 +49,6 @@ mod cli {
     mod tui;
     mod upgrade;
     mod verify;
+    mod versions;
     mod wait;
 }

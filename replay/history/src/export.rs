@@ -1,9 +1,12 @@
 //! Exports a reel as JSON lines: one event a line, the object last, its bytes as recorded. Notes
 //! are not exported: information that the lines do not contain is counted for the caller.
 
+use crate::select::ResourceTable;
 use crate::timeline::Timeline;
 use crate::timetext;
 use kubereel_format::{ObjectId, ReadError, ResourceId, ResourceInfo, Seq};
+use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use thiserror::Error;
@@ -50,10 +53,10 @@ impl Exported {
         mut progress: impl FnMut(Seq),
     ) -> Result<Self, ExportError> {
         let mut exported = Self::default();
-        let prefixes: BTreeMap<ResourceId, String> = timeline
-            .resources()
+        let resources = timeline.resources();
+        let prefixes: BTreeMap<ResourceId, LinePrefix<'_>> = resources
             .iter()
-            .map(|info| (info.id, prefix(info)))
+            .map(|info| (info.id, LinePrefix::of(resources, info)))
             .collect();
         for event in timeline.reel().scan() {
             let event = match event {
@@ -71,6 +74,7 @@ impl Exported {
                 .ok_or(ExportError::UnknownResource { seq, object })?;
             let ts = timetext::rfc3339_micros(event.head.stamp.wall);
             let kind = event.head.kind.as_str();
+            let prefix = prefix.of_event(resources, seq, &event.body);
             write!(out, r#"{{"ts":"{ts}","type":"{kind}",{prefix},"object":"#)?;
             exported.unwrapped += u64::from(write_on_one_line(out, &event.body)?);
             out.write_all(b"}\n")?;
@@ -95,13 +99,52 @@ fn write_on_one_line(out: &mut impl Write, body: &[u8]) -> io::Result<bool> {
     Ok(from > 0)
 }
 
-/// Writes the members that all lines of a resource share.
-fn prefix(info: &ResourceInfo) -> String {
+/// The members of a line that name the resource.
+enum LinePrefix<'a> {
+    /// All lines of the resource share them.
+    Same(String),
+    /// The version changed while the resource was followed: that of each body counts.
+    Several(&'a ResourceInfo),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct VersionedBody<'a> {
+    #[serde(borrow, default)]
+    api_version: Cow<'a, str>,
+}
+
+impl<'a> LinePrefix<'a> {
+    fn of(resources: &ResourceTable, info: &'a ResourceInfo) -> Self {
+        let mut descriptions = resources.descriptions(info.id);
+        if descriptions.all(|one| one.version == info.version) {
+            Self::Same(prefix(info, &info.version))
+        } else {
+            Self::Several(info)
+        }
+    }
+
+    fn of_event(&self, resources: &ResourceTable, seq: Seq, body: &[u8]) -> Cow<'_, str> {
+        match self {
+            Self::Same(prefix) => Cow::Borrowed(prefix),
+            Self::Several(info) => {
+                let read: Option<VersionedBody<'_>> = serde_json::from_slice(body).ok();
+                let own = read.as_ref().map_or("", |body| body.api_version.as_ref());
+                let own = own.rsplit('/').next().filter(|own| !own.is_empty());
+                // Items of a list have none.
+                let described = resources.described(info.id, seq).unwrap_or(info);
+                Cow::Owned(prefix(info, own.unwrap_or(&described.version)))
+            }
+        }
+    }
+}
+
+fn prefix(info: &ResourceInfo, version: &str) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     format!(
         r#""group":{},"version":{},"resource":{}"#,
         quoted(&info.group),
-        quoted(&info.version),
+        quoted(version),
         quoted(&info.plural)
     )
 }

@@ -640,18 +640,25 @@ impl Timeline {
 /// States at a moment.
 impl Timeline {
     /// Chooses, of all recorded resources of the same group and plural, the one with the best
-    /// answer for a moment.
+    /// answer for a moment, as it was described then.
     pub fn resource_at<'a>(&'a self, named: &'a ResourceInfo, cut: Cut) -> &'a ResourceInfo {
         let namesakes = self.resources().namesakes(named);
+        let as_described = |info: &'a ResourceInfo| {
+            let below = match cut {
+                Cut::Arrival { below, .. } => below,
+                Cut::Revision(rv) => self.revisions().place(info.id, rv).below,
+            };
+            self.resources().described(info.id, below).unwrap_or(info)
+        };
         let best = |wanted: fn(&Certainty) -> bool| {
             let fits = |info: &&&ResourceInfo| wanted(&self.certainty(info.id, cut));
             namesakes.iter().find(fits).copied()
         };
-        best(Certainty::is_known)
+        let chosen = best(Certainty::is_known)
             .or_else(|| best(Certainty::has_state))
             .or_else(|| best(|certainty| matches!(certainty, Certainty::NotCovered { .. })))
-            .or_else(|| namesakes.last().copied())
-            .unwrap_or(named)
+            .or_else(|| namesakes.last().copied());
+        as_described(chosen.unwrap_or(named))
     }
 
     /// Returns the state of a resource at a moment.

@@ -94,6 +94,9 @@ pub enum SelectError {
 #[derive(Clone, Debug, Default)]
 pub struct ResourceTable {
     recorded: BTreeMap<ResourceId, ResourceInfo>,
+    /// Earlier descriptions of resources, with the records that replaced them: the version in which a resource is
+    /// recorded may change while it is followed.
+    replaced: BTreeMap<ResourceId, Vec<(Seq, ResourceInfo)>>,
     excluded: Vec<ExcludedResource>,
 }
 
@@ -104,7 +107,11 @@ impl ResourceTable {
         for entry in notes {
             match &entry.note {
                 Note::Resource(info) => {
-                    table.recorded.insert(info.id, info.clone());
+                    let before = table.recorded.insert(info.id, info.clone());
+                    if let Some(before) = before.filter(|before| before != info) {
+                        let replaced = table.replaced.entry(info.id).or_default();
+                        replaced.push((entry.seq, before));
+                    }
                     // Recorded again, or later for the first time.
                     table.excluded.retain(|excluded| {
                         (&excluded.group, &excluded.plural) != (&info.group, &info.plural)
@@ -145,6 +152,20 @@ impl ResourceTable {
         self.recorded.get(&id)
     }
 
+    /// Returns the description of a recorded resource below a record.
+    pub fn described(&self, id: ResourceId, below: Seq) -> Option<&ResourceInfo> {
+        let replaced = self.replaced.get(&id).into_iter().flatten();
+        let earlier = replaced.filter(|(until, _)| below <= *until);
+        let earlier = earlier.map(|(_, info)| info).next();
+        earlier.or_else(|| self.get(id))
+    }
+
+    /// Returns the descriptions of a resource, in order.
+    pub fn descriptions(&self, id: ResourceId) -> impl Iterator<Item = &ResourceInfo> {
+        let replaced = self.replaced.get(&id).into_iter().flatten();
+        replaced.map(|(_, info)| info).chain(self.get(id))
+    }
+
     /// Returns what is not recorded as of the end of the reel.
     pub fn excluded(&self) -> &[ExcludedResource] {
         &self.excluded
@@ -171,21 +192,30 @@ impl ResourceTable {
         // version.
         if let Some((short, rest)) = asked.split_once('.') {
             let in_group = |group: &str| {
-                self.iter()
-                    .filter(|info| info.group == group && bears(info, short))
-                    .max_by_key(|info| info.id)
+                let of_group = |info: &&ResourceInfo| info.group == group && bears(info, short);
+                let mut all: Vec<&ResourceInfo> = self.iter().filter(of_group).collect();
+                all.sort_by_key(|info| info.id);
+                all
             };
-            if let Some(info) = in_group(rest) {
+            if let Some(info) = in_group(rest).last() {
                 return Ok(info);
             }
             let (version, group) = rest.split_once('.').unwrap_or((rest, ""));
-            if let Some(info) = in_group(group) {
-                if info.version == version {
-                    return Ok(info);
-                }
+            let all = in_group(group);
+            let has_version = |info: &&&ResourceInfo| {
+                let mut descriptions = self.descriptions(info.id);
+                descriptions.any(|one| one.version == version)
+            };
+            if let Some(info) = all.iter().rfind(has_version) {
+                return Ok(info);
+            }
+            if let Some(last) = all.last() {
+                let versions = all.iter().flat_map(|info| self.descriptions(info.id));
+                let mut versions: Vec<&str> = versions.map(|info| info.version.as_str()).collect();
+                versions.dedup();
                 return Err(SelectError::OtherVersion {
-                    qualified: info.qualified(),
-                    recorded: info.version.clone(),
+                    qualified: last.qualified(),
+                    recorded: versions.join(" and "),
                     asked: version.to_owned(),
                 });
             }
@@ -215,6 +245,14 @@ impl ResourceTable {
             .collect();
         same.sort_by_key(|other| std::cmp::Reverse(other.id));
         same
+    }
+
+    /// Returns every recorded resource of the same group and plural, the one recorded first first.
+    pub fn namesake_ids(&self, id: ResourceId) -> Vec<ResourceId> {
+        let same = self.get(id).map(|info| self.namesakes(info));
+        let ids = same.into_iter().flatten().rev().map(|info| info.id);
+        let ids: Vec<ResourceId> = ids.collect();
+        if ids.is_empty() { vec![id] } else { ids }
     }
 
     fn nearest(&self, asked: &str) -> Vec<String> {
@@ -346,6 +384,41 @@ mod resource_tests {
             error.to_string(),
             "deployments.apps was recorded as v1, not as v1beta1"
         );
+    }
+
+    #[test]
+    fn every_recorded_version_is_found() {
+        let version = |id, version: &str| {
+            let api_version = format!("e.io/{version}");
+            Note::Resource(ResourceInfo::new(
+                ResourceId(id),
+                &api_version,
+                "gadgets",
+                "Gadget",
+            ))
+        };
+        // One that came back in another version, and then changed it.
+        let table = table(vec![
+            version(0, "v1alpha1"),
+            version(1, "v1beta1"),
+            version(1, "v1"),
+        ]);
+        let found = |name: &str| table.find(name).map(|info| info.id);
+        assert_eq!(found("gadgets.v1alpha1.e.io"), Ok(ResourceId(0)));
+        assert_eq!(found("gadgets.v1beta1.e.io"), Ok(ResourceId(1)));
+        assert_eq!(found("gadgets.v1.e.io"), Ok(ResourceId(1)));
+        let error = table.find("gadgets.v2.e.io").expect_err("another");
+        assert_eq!(
+            error.to_string(),
+            "gadgets.e.io was recorded as v1alpha1 and v1beta1 and v1, not as v2"
+        );
+        let described = |below| {
+            table
+                .described(ResourceId(1), Seq(below))
+                .map(|info| &*info.version)
+        };
+        assert_eq!(described(2), Some("v1beta1"));
+        assert_eq!(described(3), Some("v1"));
     }
 
     #[test]

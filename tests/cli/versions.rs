@@ -1,0 +1,159 @@
+//! A resource that is recorded in several API versions, one after the other, is one resource.
+
+use super::run::{Reel, kubereel};
+use crate::script::{Script, Thing, thing};
+use kubereel_format::{EndCause, NotCoveredReason, Note, ResourceId, ResourceInfo};
+use serde_json::{Value, json};
+
+fn announce(script: &mut Script, id: u32, version: &str, plural: &str, kind: &str) -> ResourceId {
+    let id = ResourceId(id);
+    script.note(Note::Resource(ResourceInfo {
+        namespaced: plural != "customresourcedefinitions",
+        verbs: vec!["list".to_owned(), "watch".to_owned()],
+        ..ResourceInfo::new(id, version, plural, kind)
+    }));
+    id
+}
+
+fn body(version: &str, kind: &str, of: Thing<'_>, rv: u128, x: &str) -> Vec<u8> {
+    let object = json!({"apiVersion": version, "kind": kind, "spec": {"x": x}, "metadata": {
+        "name": of.name, "namespace": of.namespace, "uid": of.uid, "resourceVersion": rv.to_string()}});
+    object.to_string().into_bytes()
+}
+
+const fn gadget(uid: &str) -> Thing<'_> {
+    Thing {
+        namespace: "n",
+        name: "g",
+        uid,
+    }
+}
+
+/// Gadgets of v1beta1: `g` is one at 14:00:02, two at :03 and gone at :04. At :05 their definition is deleted, at :07
+/// there are gadgets of v1: `g` is three at :08 and four at :09. Widgets are recorded as v1, and as v2 from :05 on.
+/// Ghosts have a definition from :02 to :04.
+fn versions() -> Reel {
+    Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let old = announce(&mut script, 0, "v.io/v1beta1", "gadgets", "Gadget");
+        let widgets = announce(&mut script, 1, "a.ex.io/v1", "widgets", "Widget");
+        let crds = "apiextensions.k8s.io/v1";
+        let crds = announce(
+            &mut script,
+            2,
+            crds,
+            "customresourcedefinitions",
+            "CustomResourceDefinition",
+        );
+        let ghosts = announce(&mut script, 3, "v.io/v1", "ghosts", "Ghost");
+        script.wait(1000);
+        let [old, widgets, crds, ghosts] =
+            [old, widgets, crds, ghosts].map(|id| script.connect(id, None));
+        for stream in [old, widgets, crds, ghosts] {
+            script.synced(stream, 10);
+        }
+        let beta = |rv, x| body("v.io/v1beta1", "Gadget", gadget("u1"), rv, x);
+        let ghost = thing("", "ghosts.v.io", "d");
+        let widget = thing("n", "w", "w");
+        script.wait(1000);
+        script.added(old, gadget("u1"), 11, &beta(11, "one"));
+        script.added(
+            widgets,
+            widget,
+            12,
+            &body("a.ex.io/v1", "Widget", widget, 12, "new"),
+        );
+        script.added(
+            crds,
+            ghost,
+            13,
+            &body(
+                "apiextensions.k8s.io/v1",
+                "CustomResourceDefinition",
+                ghost,
+                13,
+                "",
+            ),
+        );
+        script.wait(1000);
+        script.modified(old, gadget("u1"), 14, &beta(14, "two"));
+        script.wait(1000);
+        script.deleted(old, gadget("u1"), 15, &beta(15, "two"));
+        script.deleted(
+            crds,
+            ghost,
+            16,
+            &body(
+                "apiextensions.k8s.io/v1",
+                "CustomResourceDefinition",
+                ghost,
+                16,
+                "",
+            ),
+        );
+        script.wait(1000);
+        script.disconnect(old, EndCause::Gone);
+        script.not_covered("gadgets.v.io", NotCoveredReason::Gone, "CRD deleted");
+        announce(&mut script, 1, "a.ex.io/v2", "widgets", "Widget");
+        script.wait(1000);
+        script.modified(
+            widgets,
+            widget,
+            18,
+            &body("a.ex.io/v2", "Widget", widget, 18, "changed"),
+        );
+        script.wait(1000);
+        let new = announce(&mut script, 4, "v.io/v1", "gadgets", "Gadget");
+        let new = script.connect(new, None);
+        script.synced(new, 20);
+        script.wait(1000);
+        script.added(
+            new,
+            gadget("u2"),
+            21,
+            &body("v.io/v1", "Gadget", gadget("u2"), 21, "three"),
+        );
+        script.wait(1000);
+        script.modified(
+            new,
+            gadget("u2"),
+            22,
+            &body("v.io/v1", "Gadget", gadget("u2"), 22, "four"),
+        );
+        script.wait(1000);
+        script.finish();
+    })
+}
+
+#[test]
+fn the_version_of_a_resource_is_that_of_the_moment() {
+    let reel = versions();
+    for (version, moment, shown) in [
+        ("v1", "14:00:03", "a.ex.io/v1"),
+        ("v2", "14:00:07", "a.ex.io/v2"),
+    ] {
+        let name = format!("widgets.{version}.a.ex.io");
+        let get = ["get", reel.path(), &name, "w", "-n", "n", "--at", moment];
+        let at = kubereel(&[&get[..], &["-o", "jsonpath={.apiVersion}"]].concat());
+        assert_eq!(at.ok(), shown);
+        let explained = kubereel(&["explain", reel.path(), "widgets", "--at", moment]).out;
+        assert!(
+            explained.contains(&format!("VERSION:    {version}\n")),
+            "{explained}"
+        );
+    }
+    kubereel(&["get", reel.path(), "widgets.v3.a.ex.io"])
+        .code(2)
+        .says("widgets.a.ex.io was recorded as v1 and v2, not as v3");
+    let exported = kubereel(&["export", reel.path()]).out;
+    let lines = exported.lines();
+    let lines: Vec<Value> = lines
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(lines.len(), 9);
+    for line in lines {
+        let own = line["object"]["apiVersion"].as_str();
+        let own = own.and_then(|own| own.split('/').next_back());
+        assert_eq!(line["version"].as_str(), own, "{line}");
+    }
+}
