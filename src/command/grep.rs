@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     }
     let asked = ValueQuestion {
         pattern: &pattern,
-        resource: resource.map(|info| info.id),
+        resources: resource.map(|info| timeline.resources().namesake_ids(info.id)),
         namespace: args.namespace.as_deref(),
         name: named.map(|(_, name)| name).filter(|name| !name.is_empty()),
         from: below(from, Seq(0))?,
@@ -127,10 +127,12 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         screen.finish()?;
         return Err(CommandError::damaged("parts may be missing"));
     }
-    let searched = timeline
-        .resources()
-        .iter()
-        .filter(|info| asked.resource.is_none_or(|only| only == info.id));
+    let searched = timeline.resources().iter().filter(|info| {
+        asked
+            .resources
+            .as_ref()
+            .is_none_or(|only| only.contains(&info.id))
+    });
     let searched: Vec<_> = searched.map(|info| info.id).collect();
     let is_unknown = searched.is_empty()
         || ChangeTrust::of(&timeline, searched, (from, to)).exit() == Exit::Unknown;

@@ -323,7 +323,8 @@ fn head(
     certainty: &Certainty,
 ) -> String {
     let mut parts = vec![named.written(), count(history.versions(), "version")];
-    let lives = timeline.lives(named.resource.id, named.namespace, &named.name);
+    let mut lives = timeline.lives(named.resource.id, named.namespace, &named.name);
+    lives.dedup_by(|next, life| timeline.is_one_object(next.object, life.object));
     if lives.len() > 1 {
         parts.push(format!("{} in sequence", count(lives.len(), "object")));
     }

@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         )),
     };
     let asked = ActivityQuestion {
-        resource: resource.map(|info| info.id),
+        resources: resource.map(|info| timeline.resources().namesake_ids(info.id)),
         namespace: args.namespace.as_deref(),
         from: place(from, Seq(0))?,
         to: place(to, end)?,
@@ -119,7 +119,8 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         return Err(CommandError::damaged("changes are missing"));
     }
     let counted = timeline.resources().iter();
-    let is_asked = |info: &&ResourceInfo| resource.is_none_or(|only| only.id == info.id);
+    let resources = asked.resources.as_ref();
+    let is_asked = |info: &&ResourceInfo| resources.is_none_or(|only| only.contains(&info.id));
     let counted = counted.filter(is_asked).map(|info| info.id);
     let trust = ChangeTrust::of(&timeline, counted, (from, to));
     let gaps = "changes may be missing: kubereel verify names the gaps";

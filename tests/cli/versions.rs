@@ -126,6 +126,64 @@ fn versions() -> Reel {
 }
 
 #[test]
+fn changes_of_a_resource_are_those_of_all_its_recorded_versions() {
+    let reel = versions();
+    for name in ["gadgets/g", "gadgets.v1beta1.v.io/g", "gadgets.v1.v.io/g"] {
+        let history = kubereel(&["history", reel.path(), name, "-n", "n"]).code(0);
+        let history = history.says("5 versions").says("2 objects in sequence").out;
+        assert!(history.contains("one → two"), "{history}");
+        assert!(history.contains("three → four"), "{history}");
+    }
+    for value in ["one", "two", "three", "four"] {
+        kubereel(&["grep", reel.path(), value, "gadgets"]).code(0);
+    }
+    let counted = kubereel(&["top-writers", reel.path(), "gadgets", "-o", "json"]).out;
+    let counted: Value = serde_json::from_str(&counted).expect("JSON");
+    assert_eq!(counted["writes"], 5, "{counted}");
+    assert_eq!(counted["resources"].as_array().map(Vec::len), Some(1));
+    let widget = kubereel(&["history", reel.path(), "widgets/w", "-n", "n"]).code(0);
+    assert!(!widget.err.contains("in sequence"), "{}", widget.err);
+    let watched = [
+        "get",
+        reel.path(),
+        "gadgets",
+        "-n",
+        "n",
+        "--watch",
+        "--no-headers",
+    ];
+    let watched = kubereel(&[&watched[..], &["--from", "start"]].concat()).out;
+    let events = watched.lines().map(|line| line.split_whitespace().nth(1));
+    let events: Vec<&str> = events.flatten().collect();
+    assert_eq!(
+        events,
+        ["ADDED", "MODIFIED", "DELETED", "ADDED", "MODIFIED"]
+    );
+}
+
+#[test]
+fn a_wait_goes_through_all_recorded_versions() {
+    let reel = versions();
+    let wait = |more: &[&str]| {
+        let args = ["wait", reel.path(), "gadgets/g", "-n", "n"];
+        kubereel(&[&args[..], more].concat())
+    };
+    for (goal, met) in [
+        (&["--for=jsonpath={.spec.x}=one"][..], "14:00:02.000Z"),
+        (&["--for=jsonpath={.spec.x}=three"], "14:00:08.000Z"),
+        (&["--for=create"], "14:00:02.000Z"),
+        (&["--for=delete", "--from", "14:00:02.500"], "14:00:04.000Z"),
+    ] {
+        let met = format!("gadget.v.io/g condition met at {met}\n");
+        assert_eq!(wait(goal).code(0).out, met, "{goal:?}");
+    }
+    // Between the two, it may have existed.
+    wait(&["--for=jsonpath={.spec.x}=zero"])
+        .code(4)
+        .says("between 14:00:05.000Z and 14:00:07.000Z");
+}
+
+#[test]
 fn the_version_of_a_resource_is_that_of_the_moment() {
     let reel = versions();
     for (version, moment, shown) in [

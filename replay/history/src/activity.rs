@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 /// A query for writes.
 #[derive(Clone, Debug)]
 pub struct ActivityQuestion<'a> {
-    /// Only objects of this resource.
-    pub resource: Option<ResourceId>,
+    /// Only objects of these resources: one may be recorded in several versions.
+    pub resources: Option<Vec<ResourceId>>,
     /// Only objects of this namespace.
     pub namespace: Option<&'a str>,
     /// Only changes after this record.
@@ -45,7 +45,7 @@ impl WriteCount {
 pub struct WriteActivity {
     /// All changes.
     pub all: WriteCount,
-    /// By resource.
+    /// By resource; of one that is recorded in several versions, by the last.
     pub resources: BTreeMap<ResourceId, WriteCount>,
     /// By the name of the manager; an empty name means unknown managers. A change by several
     /// managers counts for each.
@@ -79,9 +79,16 @@ impl Timeline {
         mut progress: impl FnMut(Seq),
     ) -> WriteActivity {
         let is_asked = |key: ObjectKeyRef<'_>| {
-            asked.resource.is_none_or(|only| only == key.resource)
+            let resources = asked.resources.as_ref();
+            resources.is_none_or(|only| only.contains(&key.resource))
                 && asked.namespace.is_none_or(|only| only == key.namespace)
         };
+        let infos = self.resources().iter();
+        let latest = infos.filter_map(|info| {
+            let versions = self.resources().namesake_ids(info.id);
+            Some((info.id, *versions.last()?))
+        });
+        let latest: BTreeMap<ResourceId, ResourceId> = latest.collect();
         let mut activity = WriteActivity::default();
         for (step, bodies) in self.versions(asked.from..asked.to, is_asked) {
             progress(step.seq);
@@ -110,9 +117,10 @@ impl Timeline {
             let bytes = bodies.now.len();
             let bytes = u64::try_from(bytes).unwrap_or_default();
             activity.all.add(bytes);
+            let resource = latest.get(&key.resource).copied();
             activity
                 .resources
-                .entry(key.resource)
+                .entry(resource.unwrap_or(key.resource))
                 .or_default()
                 .add(bytes);
             activity.objects.entry(step.object).or_default().add(bytes);

@@ -214,9 +214,15 @@ impl<'a> ObjectHistory<'a> {
         };
         let mut versions: Vec<(Seq, ObjectId, Option<Seq>)> = Vec::new();
         let mut last_object = None;
+        let mut previous: Option<(ObjectId, Seq)> = None;
         for life in timeline.lives(resource, question.namespace, question.name) {
             let seqs = timeline.reel().versions(life.object);
-            let mut before = None;
+            // The same object may be recorded in two versions of its resource, one after the other.
+            let same = previous.filter(|(object, last)| {
+                *last < life.first && timeline.is_one_object(*object, life.object)
+            });
+            let mut before = same.map(|(_, last)| last);
+            previous = seqs.last().map(|last| (life.object, *last));
             for &seq in seqs {
                 if is_asked(seq) {
                     versions.push((seq, life.object, before));
@@ -403,7 +409,8 @@ impl<'a> ObjectHistory<'a> {
 
     fn place(&self, object: ObjectId, is_first: bool) -> VersionPlace {
         match self.last_object {
-            Some((last, deletion_was_seen)) if last != object && is_first => VersionPlace::Anew {
+            Some((last, _)) if self.timeline.is_one_object(last, object) => VersionPlace::Later,
+            Some((last, deletion_was_seen)) if is_first => VersionPlace::Anew {
                 old_uid: self.uid(last),
                 deletion_was_seen,
             },
@@ -461,7 +468,8 @@ fn planned(
     };
     // What is lost behind the last record begins at the end of the recording.
     let reaches_end = asked.end >= timeline.end();
-    let spans = timeline.unobserved(question.resource.id).filter(|span| {
+    let spans = timeline.unobserved_in_versions(question.resource.id);
+    let spans = spans.filter(|span| {
         let is_before_end = span.from < asked.end || (reaches_end && span.from == asked.end);
         span.concerns(&filter) && span.to > asked.start && is_before_end
     });

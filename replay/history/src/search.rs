@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, HashMap};
 pub struct ValueQuestion<'a> {
     /// The pattern, which must match a part of the value.
     pub pattern: &'a Regex,
-    /// Only objects of this resource.
-    pub resource: Option<ResourceId>,
+    /// Only objects of these resources: one may be recorded in several versions.
+    pub resources: Option<Vec<ResourceId>>,
     /// Only objects of this namespace.
     pub namespace: Option<&'a str>,
     /// Only this object.
@@ -67,7 +67,8 @@ const UNREADABLE_NAMED: usize = 10;
 
 impl ValueQuestion<'_> {
     fn takes(&self, key: ObjectKeyRef<'_>) -> bool {
-        self.resource.is_none_or(|only| only == key.resource)
+        let resources = self.resources.as_ref();
+        resources.is_none_or(|only| only.contains(&key.resource))
             && self.namespace.is_none_or(|only| only == key.namespace)
             && self.name.is_none_or(|only| only == key.name)
     }

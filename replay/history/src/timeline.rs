@@ -421,6 +421,25 @@ impl Timeline {
         coverage.flat_map(Coverage::may_miss)
     }
 
+    /// Returns the times in which changes of a resource may be missing in the version in which it was followed then,
+    /// by version: of one that another followed, those before the other began.
+    pub(crate) fn unobserved_in_versions(
+        &self,
+        resource: ResourceId,
+    ) -> impl Iterator<Item = &UnobservedSpan> {
+        let versions = self.resources().namesake_ids(resource);
+        let begins = versions.iter().map(|id| self.coverage(*id)?.first_known());
+        let begins: Vec<_> = begins.map(|begin| begin.map(|(_, at)| at)).collect();
+        versions
+            .into_iter()
+            .enumerate()
+            .flat_map(move |(place, id)| {
+                let next = begins.iter().skip(place + 1).flatten().min().copied();
+                self.unobserved(id)
+                    .filter(move |span| next.is_none_or(|next| span.from < next))
+            })
+    }
+
     /// Returns the times without a watch of a recorded resource after which the watch went on where it had ended: the
     /// changes were received later. Gaps that were read back are not among them.
     pub fn received_late(&self, resource: ResourceId) -> impl Iterator<Item = &UnobservedSpan> {
@@ -749,11 +768,12 @@ impl Timeline {
         }
     }
 
-    /// Returns the objects of a name in the order of their first events.
+    /// Returns the objects of a name in the order of their first events, in all recorded versions of the resource.
     pub fn lives(&self, resource: ResourceId, namespace: &str, name: &str) -> Vec<ObjectLifetime> {
         let reel = self.reel();
         let mut lives = Vec::new();
-        for &object in self.objects_of(resource) {
+        let versions = self.resources().namesake_ids(resource);
+        for &object in versions.iter().flat_map(|id| self.objects_of(*id)) {
             let key = self.key_of(object);
             if key.is_none_or(|key| key.namespace != namespace || key.name != name) {
                 continue;
@@ -786,6 +806,13 @@ impl Timeline {
             }
         }
         lives
+    }
+
+    /// Returns whether two objects of a name are one: that of two recorded versions of its resource.
+    pub fn is_one_object(&self, one: ObjectId, other: ObjectId) -> bool {
+        let uid = |object| self.key_of(object).map(|key| key.uid);
+        let is_same = || uid(one) == uid(other) && uid(one).is_some_and(|uid| !uid.is_empty());
+        one == other || is_same()
     }
 
     /// Returns an object of that name in any namespace; if there is none, one whose name begins with it.

@@ -157,11 +157,14 @@ impl<'a> ChangeWatch<'a> {
             self.state(from, screen)?;
             self.is_shown = true;
         }
-        let track = Track::Resource(self.target.resource.id);
+        let resource = self.timeline.resource_at(self.target.resource, from);
+        let track = Track::Resource(resource.id);
         let first = self.timeline.cursor(track, from).below();
         let filter = self.target.filter();
+        let resources = self.timeline.resources();
+        let resources = resources.namesake_ids(self.target.resource.id);
         let versions = self.timeline.versions(first..until, |key| {
-            key.resource == self.target.resource.id && filter.takes(key.namespace, key.name)
+            resources.contains(&key.resource) && filter.takes(key.namespace, key.name)
         });
         for (step, bodies) in versions {
             let key = self.timeline.key_of(step.object);
@@ -202,9 +205,10 @@ impl<'a> ChangeWatch<'a> {
 
     /// Prints the objects that were there at the start.
     fn state(&mut self, from: Cut, screen: &mut Console) -> Result<(), CommandError> {
+        let resource = self.timeline.resource_at(self.target.resource, from);
         let state = self
             .timeline
-            .as_of(self.target.resource.id, from, &self.target.filter());
+            .as_of(resource.id, from, &self.target.filter());
         if !state.certainty.has_state() {
             return Ok(());
         }

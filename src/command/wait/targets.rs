@@ -225,7 +225,8 @@ impl<'a> TargetSearch<'a> {
     fn later(&self) -> Vec<ObjectVersion> {
         let span = &self.span;
         let reel = self.timeline.reel();
-        let objects = self.timeline.objects_of(self.resource.id).iter();
+        let versions = self.timeline.resources().namesake_ids(self.resource.id);
+        let objects = versions.iter().flat_map(|id| self.timeline.objects_of(*id));
         objects
             .filter_map(|&object| {
                 let key = self.timeline.key_of(object)?;
@@ -256,7 +257,8 @@ impl<'a> TargetSearch<'a> {
             namespace: self.namespace(),
             names: &[],
         };
-        let state = self.timeline.as_of(self.resource.id, cut, &filter);
+        let resource = self.timeline.resource_at(self.resource, cut);
+        let state = self.timeline.as_of(resource.id, cut, &filter);
         self.matching(state.objects, cut, unreadable)
     }
 

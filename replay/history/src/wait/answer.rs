@@ -1,7 +1,6 @@
 //! The answer of a wait over a recording, and the searched time.
 
 use super::goal::WaitFor;
-use crate::coverage::Coverage;
 use crate::cursor::Track;
 use crate::moment::Cut;
 use crate::timeline::Timeline;
@@ -49,13 +48,20 @@ impl WaitSpan {
     ) -> Self {
         let from = from.map_or_else(
             || {
-                let own = Self::first_known(timeline, resource);
+                let start = ReelInstant {
+                    below: Seq(0),
+                    at: timeline.start(),
+                };
+                let versions = timeline.resources().namesake_ids(resource);
+                let firsts = versions.into_iter();
+                let firsts = firsts.filter_map(|id| Self::first_known(timeline, id));
+                let own = firsts.min().unwrap_or(start);
                 let of_events = goals.iter().any(WaitFor::is_momentary);
                 let events = timeline.event_resources().first().copied();
                 let events = events
                     // An import knows of no list of Events: its first one must not be passed over.
                     .filter(|&id| of_events && !timeline.is_only_imported(id))
-                    .map(|id| Self::first_known(timeline, id));
+                    .map(|id| Self::first_known(timeline, id).unwrap_or(start));
                 events.map_or(own, |events| own.max(events))
             },
             |from| Self::instant(timeline, resource, from),
@@ -88,18 +94,12 @@ impl WaitSpan {
         }
     }
 
-    fn first_known(timeline: &Timeline, resource: ResourceId) -> ReelInstant {
-        let first = timeline.coverage(resource).and_then(Coverage::first_known);
-        first.map_or(
-            ReelInstant {
-                below: Seq(0),
-                at: timeline.start(),
-            },
-            |(seq, at)| ReelInstant {
-                below: Self::behind_first_list(timeline, seq, at),
-                at,
-            },
-        )
+    fn first_known(timeline: &Timeline, resource: ResourceId) -> Option<ReelInstant> {
+        let (seq, at) = timeline.coverage(resource)?.first_known()?;
+        Some(ReelInstant {
+            below: Self::behind_first_list(timeline, seq, at),
+            at,
+        })
     }
 
     /// Returns the first record behind the first known state. That of an import begins with its

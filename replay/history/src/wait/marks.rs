@@ -125,6 +125,30 @@ fn join(dark: Vec<HiddenTime>) -> Vec<HiddenTime> {
     joined
 }
 
+/// Returns the times that are in both of two lists.
+fn in_both(one: &[HiddenTime], other: &[HiddenTime]) -> Vec<HiddenTime> {
+    let pairs = one
+        .iter()
+        .flat_map(|one| other.iter().map(move |other| (*one, *other)));
+    let common = pairs.filter_map(|(one, other)| {
+        let later = if (one.below, one.from) < (other.below, other.from) {
+            other
+        } else {
+            one
+        };
+        let common = HiddenTime {
+            until: one.until.min(other.until),
+            // A version that was not followed tells nothing of the one that was.
+            why: match (one.why, other.why) {
+                (MissedReason::NotObserved, why) | (why, _) => why,
+            },
+            ..later
+        };
+        (common.below < common.until).then_some(common)
+    });
+    common.collect()
+}
+
 /// The known state of a name from a moment on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameState {
@@ -192,7 +216,13 @@ impl NameMarks {
             namespace: Some(namespace),
             names: &names,
         };
-        let mut dark = HiddenTime::all(timeline, resource, &filter, span);
+        // A resource that came back in another version was observed in one of them.
+        let versions = timeline.resources().namesake_ids(resource);
+        let dark = versions.into_iter();
+        let dark = dark.map(|id| HiddenTime::all(timeline, id, &filter, span));
+        let mut dark = dark
+            .reduce(|one, other| in_both(&one, &other))
+            .unwrap_or_default();
         let mut steps: Vec<(Seq, MarkStep)> = Vec::new();
         for life in timeline.lives(resource, namespace, name) {
             let object = life.object;

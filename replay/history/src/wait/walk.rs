@@ -328,7 +328,9 @@ impl WaitSearch<'_> {
     fn is_of_the_name(&self, seq: Seq) -> bool {
         let object = self.timeline.reel().object_of(seq);
         let key = object.and_then(|object| self.timeline.key_of(object));
-        key.is_some_and(|key| key.resource == self.question.resource.id)
+        let resource = self.question.resource.id;
+        let versions = self.timeline.resources().namesake_ids(resource);
+        key.is_some_and(|key| versions.contains(&key.resource))
     }
 }
 

@@ -387,7 +387,7 @@ fn a_change_that_is_the_first_record_of_an_object_is_no_creation() {
     assert!(timeline.is_creation(created));
     // Who wrote what was there before is not known; two managers wrote the creation.
     let asked = ActivityQuestion {
-        resource: Some(pods),
+        resources: Some(vec![pods]),
         namespace: None,
         from: Seq(0),
         to: Seq(u64::MAX),
