@@ -9,7 +9,9 @@ use crate::outputs::outputs;
 use crate::screen::{Console, Style, StyledLine};
 use crate::words::count;
 use kubereel_format::ResourceInfo;
-use kubereel_history::{Moment, ResourceSchema, SchemaField, SchemaSource, Timeline, harmless};
+use kubereel_history::{
+    Moment, ResourceSchema, SchemaField, SchemaSource, Timeline, definition_lives, harmless,
+};
 use std::path::PathBuf;
 
 /// Describe the fields of a resource
@@ -78,9 +80,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let schema = ResourceSchema::of(&timeline, resource, cut).map_err(CommandError::reel)?;
     let name = resource.qualified();
     let Some(schema) = schema else {
-        let message = format!("{name}: neither a definition nor an object was recorded");
-        return Err(CommandError::unknown(message)
-            .hint("to see what was recorded: kubereel api-resources REEL"));
+        return Err(absent(&timeline, resource));
     };
     let field = schema.field(&path).map_err(|(wrong, near)| {
         let message = match schema.source {
@@ -112,6 +112,25 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         print_field(args, &explained, screen)?;
     }
     Ok(Exit::Yes)
+}
+
+/// Makes the error of a resource without a schema: its definition may have existed at another time.
+fn absent(timeline: &Timeline, resource: &ResourceInfo) -> CommandError {
+    let name = resource.qualified();
+    let lives = definition_lives(timeline, resource);
+    let mut error = if lives.is_empty() {
+        let message = format!("{name}: neither a definition nor an object was recorded");
+        CommandError::unknown(message).hint("to see what was recorded: kubereel api-resources REEL")
+    } else {
+        CommandError::unknown(format!("{name} was not defined at that time"))
+    };
+    for life in &lives {
+        let (from, to) = (timeline.written(life.from), life.end_words(timeline));
+        error = error.hint(format!(
+            "its definition existed from {from} to {to}: --at {from}"
+        ));
+    }
+    error
 }
 
 /// Takes the words apart: the most of them that name a resource, and the path of a field.
@@ -195,6 +214,13 @@ fn print_field(
     if let Some(name) = explained.path.last() {
         let title = format!("FIELD: {name} <{}>", field.type_name());
         screen.show(&StyledLine::of(Style::Plain, title), 0)?;
+        let values = field.values();
+        if !values.is_empty() {
+            screen.line("ENUM:")?;
+        }
+        for value in values {
+            text(&value, 4, screen)?;
+        }
         screen.line("")?;
     }
     screen.line("DESCRIPTION:")?;

@@ -44,6 +44,10 @@ fn fields_of_custom_resources_are_those_of_their_definition() {
         "{all}"
     );
     assert!(all.contains("      number\t<integer>\n"), "{all}");
+    let field = out(&["explain", reel.path(), "wd.spec.mode"]);
+    let values =
+        "FIELD: mode <string>\nENUM:\n    Fast\n    Slow\n\nDESCRIPTION:\n    How it works.\n";
+    assert!(field.contains(values), "{field}");
     let told = out(&["explain", reel.path(), "wd.spec.mode", "-o", "json"]);
     let told: Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!(told["type"], "string");

@@ -215,3 +215,12 @@ fn the_version_of_a_resource_is_that_of_the_moment() {
         assert_eq!(line["version"].as_str(), own, "{line}");
     }
 }
+
+#[test]
+fn a_deleted_definition_is_named() {
+    let reel = versions();
+    kubereel(&["explain", reel.path(), "ghosts"])
+        .code(4)
+        .says("ghosts.v.io was not defined at that time")
+        .says("existed from 14:00:02.000Z to 14:00:04.000Z: --at 14:00:02.000Z");
+}

@@ -91,7 +91,7 @@ pub use quantity::Quantity;
 pub use related::{Child, OwnedObject, OwnedObjects, OwnerRef, Relatives};
 pub use rollout::{Revision, RolloutState};
 pub use samples::CounterMove;
-pub use schema::{ResourceSchema, SchemaField, SchemaSource, is_custom_resource};
+pub use schema::{ResourceSchema, SchemaField, SchemaSource, definition_lives, is_custom_resource};
 pub use search::{FoundValue, FoundValues, ValueQuestion};
 pub use select::{
     ExcludedResource, FieldSelector, FieldSelectorError, LabelError, LabelSelector, MAX_MANIFEST,

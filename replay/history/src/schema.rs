@@ -5,7 +5,7 @@ use crate::builtin_kinds;
 use crate::moment::Cut;
 use crate::object::ObjectForm;
 use crate::select::{ObjectFilter, nearest};
-use crate::timeline::{QueryError, Timeline};
+use crate::timeline::{ObjectLifetime, QueryError, Timeline};
 use kubereel_format::{ResourceInfo, Seq};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,6 +58,16 @@ pub(crate) fn definition(
     Ok(Some((held.seq, timeline.reel().body(held.seq)?)))
 }
 
+/// Returns the definitions of a custom resource over time.
+pub fn definition_lives(timeline: &Timeline, resource: &ResourceInfo) -> Vec<ObjectLifetime> {
+    let is_definitions =
+        |info: &&ResourceInfo| (info.group.as_str(), info.plural.as_str()) == DEFINITIONS;
+    let definitions = timeline.resources().iter().find(is_definitions);
+    definitions.map_or_else(Vec::new, |info| {
+        timeline.lives(info.id, "", &resource.qualified())
+    })
+}
+
 /// Returns whether a resource is a custom one: the reel has its definition, or has no definitions,
 /// and its group is not one of Kubernetes' own.
 pub fn is_custom_resource(timeline: &Timeline, resource: &ResourceInfo) -> bool {
@@ -66,9 +76,7 @@ pub fn is_custom_resource(timeline: &Timeline, resource: &ResourceInfo) -> bool 
     let definitions = timeline.resources().iter().find(is_definitions);
     let recorded = definitions.filter(|info| !timeline.objects_of(info.id).is_empty());
     match recorded {
-        Some(info) => !timeline
-            .lives(info.id, "", &resource.qualified())
-            .is_empty(),
+        Some(_) => !definition_lives(timeline, resource).is_empty(),
         None => resource.group.contains('.') && !resource.group.ends_with(".k8s.io"),
     }
 }
