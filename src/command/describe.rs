@@ -27,7 +27,7 @@ use std::path::PathBuf;
 
 /// Show everything about objects at a moment, as kubectl describe does, and what only a recording knows
 ///
-/// Pods, Nodes, Services, Namespaces, PersistentVolumeClaims, workloads and custom resources have the page that
+/// Pods, Nodes, Services, Namespaces, volume claims, workloads and custom resources have the page that
 /// kubectl prints; the page of any other kind lists all of its fields. After it come the version, owners and children,
 /// conditions with their reasons, the changes before and after the moment, and Events, including those that have
 /// expired. Without a name, all objects are described; a name that no object has stands for those that begin with it.

@@ -29,6 +29,18 @@ const fn gadget(uid: &str) -> Thing<'_> {
     }
 }
 
+fn beta_gadget(rv: u128, x: &str) -> Vec<u8> {
+    body("v.io/v1beta1", "Gadget", gadget("u1"), rv, x)
+}
+
+fn new_gadget(rv: u128, x: &str) -> Vec<u8> {
+    body("v.io/v1", "Gadget", gadget("u2"), rv, x)
+}
+
+fn widget_body(version: &str, of: Thing<'_>, rv: u128) -> Vec<u8> {
+    body(version, "Widget", of, rv, version)
+}
+
 /// Gadgets of v1beta1: `g` is one at 14:00:02, two at :03 and gone at :04. At :05 their definition is deleted, at :07
 /// there are gadgets of v1: `g` is three at :08 and four at :09. Widgets are recorded as v1, and as v2 from :05 on.
 /// Ghosts have a definition from :02 to :04.
@@ -37,89 +49,43 @@ fn versions() -> Reel {
         let mut script = Script::begin(path);
         let old = announce(&mut script, 0, "v.io/v1beta1", "gadgets", "Gadget");
         let widgets = announce(&mut script, 1, "a.ex.io/v1", "widgets", "Widget");
-        let crds = "apiextensions.k8s.io/v1";
-        let crds = announce(
-            &mut script,
-            2,
-            crds,
-            "customresourcedefinitions",
-            "CustomResourceDefinition",
-        );
+        let (group, plural) = ("apiextensions.k8s.io/v1", "customresourcedefinitions");
+        let crds = announce(&mut script, 2, group, plural, "CustomResourceDefinition");
         let ghosts = announce(&mut script, 3, "v.io/v1", "ghosts", "Ghost");
         script.wait(1000);
-        let [old, widgets, crds, ghosts] =
-            [old, widgets, crds, ghosts].map(|id| script.connect(id, None));
-        for stream in [old, widgets, crds, ghosts] {
+        let all = [old, widgets, crds, ghosts].map(|id| script.connect(id, None));
+        for stream in all {
             script.synced(stream, 10);
         }
-        let beta = |rv, x| body("v.io/v1beta1", "Gadget", gadget("u1"), rv, x);
-        let ghost = thing("", "ghosts.v.io", "d");
+        let [old, widgets, crds, _] = all;
+        let definition = thing("", "ghosts.v.io", "d");
+        let defined = |rv| body(group, "CustomResourceDefinition", definition, rv, "");
         let widget = thing("n", "w", "w");
         script.wait(1000);
-        script.added(old, gadget("u1"), 11, &beta(11, "one"));
-        script.added(
-            widgets,
-            widget,
-            12,
-            &body("a.ex.io/v1", "Widget", widget, 12, "new"),
-        );
-        script.added(
-            crds,
-            ghost,
-            13,
-            &body(
-                "apiextensions.k8s.io/v1",
-                "CustomResourceDefinition",
-                ghost,
-                13,
-                "",
-            ),
-        );
+        script.added(old, gadget("u1"), 11, &beta_gadget(11, "one"));
+        let first = widget_body("a.ex.io/v1", widget, 12);
+        script.added(widgets, widget, 12, &first);
+        script.added(crds, definition, 13, &defined(13));
         script.wait(1000);
-        script.modified(old, gadget("u1"), 14, &beta(14, "two"));
+        script.modified(old, gadget("u1"), 14, &beta_gadget(14, "two"));
         script.wait(1000);
-        script.deleted(old, gadget("u1"), 15, &beta(15, "two"));
-        script.deleted(
-            crds,
-            ghost,
-            16,
-            &body(
-                "apiextensions.k8s.io/v1",
-                "CustomResourceDefinition",
-                ghost,
-                16,
-                "",
-            ),
-        );
+        script.deleted(old, gadget("u1"), 15, &beta_gadget(15, "two"));
+        script.deleted(crds, definition, 16, &defined(16));
         script.wait(1000);
         script.disconnect(old, EndCause::Gone);
         script.not_covered("gadgets.v.io", NotCoveredReason::Gone, "CRD deleted");
         announce(&mut script, 1, "a.ex.io/v2", "widgets", "Widget");
         script.wait(1000);
-        script.modified(
-            widgets,
-            widget,
-            18,
-            &body("a.ex.io/v2", "Widget", widget, 18, "changed"),
-        );
+        let second = widget_body("a.ex.io/v2", widget, 18);
+        script.modified(widgets, widget, 18, &second);
         script.wait(1000);
         let new = announce(&mut script, 4, "v.io/v1", "gadgets", "Gadget");
         let new = script.connect(new, None);
         script.synced(new, 20);
         script.wait(1000);
-        script.added(
-            new,
-            gadget("u2"),
-            21,
-            &body("v.io/v1", "Gadget", gadget("u2"), 21, "three"),
-        );
+        script.added(new, gadget("u2"), 21, &new_gadget(21, "three"));
         script.wait(1000);
-        script.modified(
-            new,
-            gadget("u2"),
-            22,
-            &body("v.io/v1", "Gadget", gadget("u2"), 22, "four"),
-        );
+        script.modified(new, gadget("u2"), 22, &new_gadget(22, "four"));
         script.wait(1000);
         script.finish();
     })
