@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// A reel that is imported of lines, each at a second of an hour.
 fn imported(lines: &[(u32, &str, &str, Value)]) -> Reel {
-    let lines: String = lines
+    let lines: Vec<String> = lines
         .iter()
         .map(|(second, kind, resource, object)| {
             let (minutes, seconds) = (second / 60, second % 60);
@@ -17,12 +17,12 @@ fn imported(lines: &[(u32, &str, &str, Value)]) -> Reel {
                 "ts": format!("2026-11-20T10:{minutes:02}:{seconds:02}Z"), "type": kind,
                 "group": group, "version": version, "resource": resource, "object": object,
             });
-            format!("{line}\n")
+            line.to_string()
         })
         .collect();
     Reel::write(|path| {
         let from = path.with_extension("jsonl");
-        std::fs::write(&from, lines).expect("lines");
+        std::fs::write(&from, lines.join("\n")).expect("lines");
         let (from, path) = (from.to_str().expect("text"), path.to_str().expect("text"));
         kubereel(&["import", from, "-o", path]).code(0);
     })

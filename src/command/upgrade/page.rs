@@ -535,18 +535,7 @@ fn print_operators(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
             );
             line.push(Style::Plain, format!("{available}  {}", one.name));
         } else {
-            // One that moved without being seen to begin is not one that waits.
-            let none = if one.moved.is_some() { "?" } else { "-" };
-            let waited = match one.began {
-                Some(_) if one.is_older => "?".to_owned(),
-                Some(began) => between(origin, began.at),
-                None => none.to_owned(),
-            };
-            let took = one.took_micros(story.now);
-            let took = took.map_or_else(
-                || none.to_owned(),
-                |micros| lasting(micros, one.over().is_some() && !one.is_older),
-            );
+            let (waited, took) = waited_and_took(one, origin, story.now);
             line.push(
                 Style::Plain,
                 format!("{waited:<length$}{took:<length$}{}", one.name),
@@ -561,6 +550,22 @@ fn print_operators(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
         page.headers("  ?: its begin was not observed")?;
     }
     Ok(())
+}
+
+/// Writes how long an operator waited for its begin, and how long it then took.
+fn waited_and_took(one: &OperatorMove, origin: RecordMark, now: RecordedAt) -> (String, String) {
+    // One that moved without being seen to begin is not one that waits.
+    let none = if one.moved.is_some() { "?" } else { "-" };
+    let waited = match one.began {
+        Some(_) if one.is_older => "?".to_owned(),
+        Some(began) => between(origin, began.at),
+        None => none.to_owned(),
+    };
+    let took = one.took_micros(now).map_or_else(
+        || none.to_owned(),
+        |micros| lasting(micros, one.over().is_some() && !one.is_older),
+    );
+    (waited, took)
 }
 
 fn push_notes(one: &OperatorMove, story: &UpgradeStory, line: &mut StyledLine) {
