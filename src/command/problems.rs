@@ -148,7 +148,7 @@ pub(crate) fn more_times(
     written: impl Fn(RecordedAt) -> String,
 ) -> impl Iterator<Item = String> {
     let since = problem.since;
-    let since = since.map(|at| format!("since {} by its own time", written(at)));
+    let since = since.map(|at| format!("since {} by its own clock", written(at)));
     let later = problem.later_reason();
     let later = later.map(|mark| format!("this reason since {}", written(mark.at)));
     let deleted = problem

@@ -101,18 +101,20 @@ impl Reel {
 
     /// Imports objects as a list of `kubectl get -o json`.
     pub(crate) fn import(objects: &[serde_json::Value]) -> Self {
+        let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": objects});
+        Self::import_text("list.json", &list.to_string())
+    }
+
+    /// Imports a file.
+    pub(crate) fn import_text(name: &str, text: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let (path, list) = (
-            folder.path().join("test.reel"),
-            folder.path().join("list.json"),
-        );
-        let text = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": objects});
-        std::fs::write(&list, text.to_string()).expect("a file");
+        let (path, file) = (folder.path().join("test.reel"), folder.path().join(name));
+        std::fs::write(&file, text).expect("a file");
         let reel = Self {
             _folder: folder,
             path,
         };
-        kubereel(&["import", list.to_str().expect("text"), "-o", reel.path()]).ok();
+        kubereel(&["import", file.to_str().expect("text"), "-o", reel.path()]).ok();
         reel
     }
 

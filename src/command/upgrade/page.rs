@@ -612,7 +612,8 @@ fn print_problem(
     spell: &UnhealthySpell,
 ) -> Result<(), CommandError> {
     let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(spell.from)));
-    let lasted = lasting(spell.micros(story.now), spell.to.is_some());
+    let is_whole = spell.to.is_some() && !spell.is_older;
+    let lasted = lasting(spell.micros(story.now), is_whole);
     let level = spell.level(story.now);
     let style = match level {
         SpellLevel::Silent => Style::Faint,

@@ -132,7 +132,7 @@ pub(super) fn slowest(story: &UpgradeStory, now: RecordedAt) -> Vec<UpdatePart> 
                 name: operator.name.clone(),
                 from,
                 micros,
-                is_over: operator.over().is_some(),
+                is_over: operator.over().is_some() && !operator.is_older,
             });
         }
     }
