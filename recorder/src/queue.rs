@@ -180,6 +180,11 @@ impl Queue {
         }
     }
 
+    /// Redacts a text as an entry with it.
+    pub(crate) fn redacted(&self, words: &str) -> String {
+        self.redactor.words(words).into_owned()
+    }
+
     /// Makes an entry without room, for notes of the writer itself: the writer must not wait for
     /// its own queue.
     pub(crate) fn unqueued(&self, mut entry: QueueEntry, since: Elapsed) -> Queued {
@@ -434,6 +439,13 @@ mod tests {
         assert!(!queue.try_push(mark("too late")));
         assert_eq!(texts(queue.take(Duration::ZERO)), ["a", "b"]);
         assert!(matches!(queue.take(Duration::ZERO), QueueTake::Closed));
+    }
+
+    #[test]
+    fn a_text_for_the_log_is_redacted_as_in_the_reel() {
+        let queue = Queue::new(1024, Clock::start(), redactor());
+        let text = queue.redacted("token: abcDEF123456secret");
+        assert!(text.starts_with("token: redacted-by-"), "{text}");
     }
 
     #[test]

@@ -630,7 +630,7 @@ fn an_installation_without_faults_is_told_within_thirty_keys() -> Result<()> {
         ])?;
         // What was normal meanwhile, and how an operator came up.
         user.press(&["Enter"])?;
-        user.sees_all(&["OPERATORS", "235 signs"])?;
+        user.sees_all(&["OPERATORS", "236 signs"])?;
         user.press(&[":", "c", "o", "/", "e", "t", "c", "d"])?;
         user.sees_all(&["clusteroperator etcd"])?;
         user.press(&["Enter"])?;
