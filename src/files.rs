@@ -621,7 +621,7 @@ pub(crate) fn create_of<'a>(
     OutputFile::create(path, replaces, mode)
 }
 
-/// Makes a file that is no secret.
+/// Makes a file that anyone may read, as far as the umask lets them.
 pub(crate) fn create(path: &Path, replaces: bool) -> Result<OutputFile<'_>, CommandError> {
     OutputFile::create(path, replaces, output::PUBLIC)
 }

@@ -17,7 +17,7 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
-/// The permissions of files that are no secret; those of the umask are taken away.
+/// The permissions of files that anyone may read; the umask takes some away.
 pub(crate) const PUBLIC: u32 = 0o666;
 
 /// A file that is being written.
@@ -107,7 +107,8 @@ impl Write for OutputFile<'_> {
             OutputSink::Whole(file, _) => file.as_file_mut().write(bytes)?,
             OutputSink::Stream(file) => file.write(bytes)?,
         };
-        self.bytes = (self.bytes).saturating_add(u64::try_from(written).unwrap_or(u64::MAX));
+        let bytes = u64::try_from(written).map_err(io::Error::other)?;
+        self.bytes = self.bytes.saturating_add(bytes);
         Ok(written)
     }
 

@@ -145,7 +145,7 @@ pub struct Problem {
     pub is_older: bool,
     /// Since when by the object itself, if that is before the recording.
     pub since: Option<RecordedAt>,
-    /// Whether it ended because its object was deleted, which is no recovery.
+    /// Whether it ended because its object was deleted, which is not a recovery.
     pub ends_by_deletion: bool,
     /// How often it was so.
     pub count: u64,

@@ -37,7 +37,7 @@ pub fn run(
         return Err(TuiError::DumbTerminal);
     }
     // Before the terminal is taken: a signal in between would leave it taken.
-    // The key ^C is no signal in raw mode; another program may still send one.
+    // In raw mode the key ^C sends no signal; another program may still send one.
     let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT, SIGQUIT])?;
     let (_held, screen) = TerminalGuard::take()?;
     let size = screen.size()?;

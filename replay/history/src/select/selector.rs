@@ -360,7 +360,7 @@ const SUCCESSFUL: [&str; 2] = ["status", "successful"];
 const SUCCEEDED: [&str; 2] = ["status", "succeeded"];
 
 impl FieldTerm {
-    /// Returns what the API server compares with if an object does not have the field; `None` if that is no value.
+    /// Returns what the API server compares with if an object does not have the field; `None` if it compares with nothing.
     fn default(&self, object: &Value) -> Option<&'static str> {
         if self.counts_successes(object) {
             return Some("0");

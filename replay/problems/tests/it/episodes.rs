@@ -187,7 +187,7 @@ fn restarts_that_no_version_shows_are_a_problem_with_a_count() {
         }
         life
     };
-    // What was restarted before the recording is no news.
+    // What was restarted before the recording was not seen to restart.
     assert!(lines(&life(3, 3).end("14:15:00")).is_empty());
     let list = life(3, 7).end("14:15:00");
     assert_eq!(lines(&list), ["Pod shop/px Error"]);
