@@ -559,8 +559,12 @@ impl DerivedSpans<'_> {
 
     fn add_no_answer(&mut self, from: RecordedAt, to: RecordedAt) {
         if to.micros_since(from) >= SHORTEST_BLINDNESS_MICROS {
-            let reason = UnobservedReason::NoAnswer;
-            self.add(SpanBegin::At(from), SpanEnd::At(to), reason);
+            let end = if to < self.tables.end() {
+                SpanEnd::At(to)
+            } else {
+                SpanEnd::Open // The recording ended in the outage.
+            };
+            self.add(SpanBegin::At(from), end, UnobservedReason::NoAnswer);
         }
     }
 

@@ -747,3 +747,17 @@ fn a_watch_that_is_silent_while_the_server_does_not_answer_proves_nothing() {
         assert_eq!(timeline.received_late(stream.resource).count(), 0);
     }
 }
+
+#[test]
+fn a_recording_that_ends_in_an_outage_proves_nothing_at_its_end() {
+    let (timeline, stream, ()) = life(|script, stream| {
+        script.wait(1000);
+        script.begin_outage("https://a:6443", OutageClass::Timeout);
+        script.wait(10_000);
+    });
+    for moment in ["14:00:17Z", "14:00:18Z"] {
+        let certainty = at(&timeline, stream.resource, moment).certainty;
+        assert!(!certainty.is_known(), "{moment}: {certainty:?}");
+    }
+    assert!(timeline.unknown_since(stream.resource, None).is_some());
+}

@@ -280,16 +280,20 @@ impl Script {
 
     /// Lets an endpoint fail for so long, a probe each second.
     pub fn outage(&mut self, endpoint: &str, class: OutageClass, millis: i64) {
+        self.begin_outage(endpoint, class);
+        self.wait(millis);
+        self.note(Note::OutageEnded {
+            endpoint: endpoint.to_owned(),
+            failed: u64::try_from(millis / 1000).expect("later"),
+        });
+    }
+
+    pub fn begin_outage(&mut self, endpoint: &str, class: OutageClass) {
         self.note(Note::OutageBegan {
             endpoint: endpoint.to_owned(),
             class,
             error: "refused".to_owned(),
             since_micros: 0,
-        });
-        self.wait(millis);
-        self.note(Note::OutageEnded {
-            endpoint: endpoint.to_owned(),
-            failed: u64::try_from(millis / 1000).expect("later"),
         });
     }
 
