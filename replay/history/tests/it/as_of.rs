@@ -750,7 +750,7 @@ fn a_watch_that_is_silent_while_the_server_does_not_answer_proves_nothing() {
 
 #[test]
 fn a_recording_that_ends_in_an_outage_proves_nothing_at_its_end() {
-    let (timeline, stream, ()) = life(|script, stream| {
+    let (timeline, stream, ()) = life(|script, _| {
         script.wait(1000);
         script.begin_outage("https://a:6443", OutageClass::Timeout);
         script.wait(10_000);
