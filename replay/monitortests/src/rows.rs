@@ -88,11 +88,7 @@ impl<'a> CaseRow<'a> {
             name: &outcome.name,
             component: outcome.component.as_deref(),
             owner: &outcome.about.owner,
-            lifecycle: if outcome.about.is_flake_only {
-                "informing"
-            } else {
-                "blocking"
-            },
+            lifecycle: outcome.about.lifecycle(),
             verdict: outcome.verdict.as_str(),
             findings: outcome.findings.len(),
             first_time: finding.map(|finding| timetext::rfc3339(finding.from)),

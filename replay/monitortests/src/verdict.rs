@@ -38,12 +38,25 @@ pub struct MonitorTestInfo {
     pub origin: String,
     /// Whether it never fails a run, only flakes.
     pub is_flake_only: bool,
+    /// Whether its verdicts inform and do not block, even those that fail a run.
+    pub is_informing: bool,
     /// What it is about.
     pub class: RuleClass,
     /// To which clusters it applies.
     pub applies_to: AppliesTo,
     /// In what it is written.
     pub written_in: WrittenIn,
+}
+
+impl MonitorTestInfo {
+    /// Returns the lifecycle of its cases in JUnit: `informing` where a failure blocks nothing.
+    pub(crate) const fn lifecycle(&self) -> &'static str {
+        if self.is_informing || self.is_flake_only {
+            "informing"
+        } else {
+            "blocking"
+        }
+    }
 }
 
 /// What a monitor test must have to run.

@@ -588,6 +588,7 @@ fn about(kind: SignKind, id: &str, junit: &str) -> MonitorTestInfo {
         owner: "kubereel".to_owned(),
         origin: "docs/problems.md".to_owned(),
         is_flake_only: kind == SignKind::Events,
+        is_informing: false,
         class,
         applies_to: AppliesTo {
             cluster: match class {

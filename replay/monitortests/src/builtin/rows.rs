@@ -74,6 +74,7 @@ pub(super) fn info(id: &str, owner: &str, origin: &str, description: &str) -> Mo
         owner: owner.to_owned(),
         origin: format!("openshift/origin {origin}"),
         is_flake_only: false,
+        is_informing: false,
         class: row.class,
         applies_to: row.applies_to.clone(),
         written_in: WrittenIn::Rust,

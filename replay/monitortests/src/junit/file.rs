@@ -132,7 +132,7 @@ pub struct JunitCase {
     pub micros: u64,
     /// When the first evidence began, and the last ended.
     pub evidence: Option<(RecordedAt, RecordedAt)>,
-    /// `informing` for rules that never fail, else `blocking`.
+    /// `informing` for rules that do not block, else `blocking`.
     pub lifecycle: &'static str,
     /// The outcome.
     pub result: JunitResult,
@@ -168,11 +168,7 @@ impl JunitCase {
             classname: outcome.about.id.clone(),
             micros: 0,
             evidence: None,
-            lifecycle: if outcome.about.is_flake_only {
-                "informing"
-            } else {
-                "blocking"
-            },
+            lifecycle: outcome.about.lifecycle(),
             result,
         };
         let failed = || {

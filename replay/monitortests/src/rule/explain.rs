@@ -45,7 +45,7 @@ pub(crate) fn explained(rule: &MonitorRule) -> Vec<String> {
     if rule.about.is_flake_only {
         lines.push("Its findings never fail a run: they only flake.".to_owned());
     }
-    if rule.is_informing {
+    if rule.about.is_informing {
         lines.push("Its verdict informs and does not block.".to_owned());
     }
     lines

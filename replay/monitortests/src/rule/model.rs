@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub(crate) struct MonitorRule {
     pub(crate) about: MonitorTestInfo,
-    pub(crate) is_informing: bool,
     pub(crate) component: Component,
     pub(crate) when: Vec<RuleCondition>,
     pub(crate) watch: Watch,

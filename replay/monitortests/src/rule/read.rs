@@ -228,7 +228,6 @@ impl<'a> RuleReader<'a> {
         let checks = self.checks(written, watches_objects, written.severity);
         Some(MonitorRule {
             about: about(written, &id.value),
-            is_informing: written.lifecycle == RuleLifecycle::Informing,
             component,
             when,
             watch: watch?,
@@ -747,6 +746,7 @@ fn about(written: &YamlRule, id: &str) -> MonitorTestInfo {
         owner: given(&written.owner, OWN_OWNER),
         origin: given(&written.origin, OWN_ORIGIN),
         is_flake_only: written.flake_only,
+        is_informing: written.lifecycle == RuleLifecycle::Informing,
         class: written.class,
         applies_to: written.applies_to.clone(),
         written_in: WrittenIn::Yaml,

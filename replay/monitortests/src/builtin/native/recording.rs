@@ -27,6 +27,7 @@ pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
         owner: "kubereel".to_owned(),
         origin: "our own".to_owned(),
         is_flake_only: true,
+        is_informing: false,
         class: RuleClass::Fault,
         applies_to: AppliesTo::default(),
         written_in: WrittenIn::Rust,

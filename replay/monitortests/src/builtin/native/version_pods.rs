@@ -34,6 +34,7 @@ pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
         owner: "Cluster Version Operator".to_owned(),
         origin: "OTA-1321; openshift/cluster-version-operator pkg/cvo/updatepayload.go".to_owned(),
         is_flake_only: true,
+        is_informing: false,
         class: RuleClass::Upgrade,
         applies_to: AppliesTo {
             cluster: ClusterKind::OpenShift,

@@ -1,7 +1,7 @@
 //! The JUnit file: its form, and what public readers make of it.
 
 use crate::running::labels::{Change, Labels, reel, run, run_with};
-use kubereel_monitortests::{JunitFile, RunName, RunReport, write_junit};
+use kubereel_monitortests::{CaseRow, CaseRowOrigin, JunitFile, RunName, RunReport, write_junit};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
@@ -64,6 +64,24 @@ Pods have good labels.
 14:00:05.000Z – 14:00:09.000Z (4.0s)  pods/a -n shop: WrongLabel: a has a wrong label
     kubereel describe test.reel pods/a -n shop --at 14:00:05.000Z";
     assert_eq!(xml, expected.replace("BODY", body));
+}
+
+#[test]
+fn an_informing_rule_fails_and_does_not_block() {
+    let report = run(BAD, "", vec![Labels::new().informing()]);
+    let xml = written(&report);
+    assert!(xml.contains("failures=\"1\""), "{xml}");
+    assert!(xml.contains("lifecycle=\"informing\""), "{xml}");
+    let origin = CaseRowOrigin {
+        run: "test.reel",
+        job: None,
+        build: None,
+    };
+    let rows: Vec<serde_json::Value> = CaseRow::all(&origin, &report)
+        .map(|row| serde_json::to_value(row).expect("JSON"))
+        .collect();
+    assert_eq!(rows[0]["lifecycle"], "informing");
+    assert_eq!(rows[0]["verdict"], "fail");
 }
 
 #[test]

@@ -34,6 +34,7 @@ impl Labels {
                 owner: "sig-test".to_owned(),
                 origin: "this test".to_owned(),
                 is_flake_only: false,
+                is_informing: false,
                 class: RuleClass::Fault,
                 applies_to: AppliesTo::default(),
                 written_in: WrittenIn::Rust,
@@ -48,6 +49,11 @@ impl Labels {
 
     pub fn flake_only(mut self) -> Self {
         self.about.is_flake_only = true;
+        self
+    }
+
+    pub fn informing(mut self) -> Self {
+        self.about.is_informing = true;
         self
     }
 

@@ -72,6 +72,7 @@ fn test(check: HaCheck) -> Box<dyn MonitorTest> {
         owner: OWNER.to_owned(),
         origin: ORIGIN.to_owned(),
         is_flake_only: true,
+        is_informing: false,
         class: check.class,
         applies_to: AppliesTo {
             cluster: ClusterKind::OpenShift,
