@@ -5,7 +5,6 @@ use super::read::{self, OneOrMany};
 use super::release::Releases;
 use crate::facts::{Facts, FactsOverTime};
 use crate::glob::Glob;
-use crate::interval::Intervals;
 use crate::phase::Phase;
 use crate::verdict::{MonitorTestInfo, TestCase, TestFinding};
 use kubereel_format::RecordedAt;
@@ -259,14 +258,10 @@ impl RunKind {
     }
 
     /// Tells what was done in a run: by the cluster's own history, or by the Events of an upgrade suite.
-    pub fn of(facts: &FactsOverTime, intervals: &Intervals) -> Self {
-        let says = |reason: &str| {
-            let mut events = intervals.of("KubeEvent");
-            events.any(|event| event.message.reason.as_ref() == reason)
-        };
-        if says("UpgradeFailed") {
+    pub fn of(facts: &FactsOverTime) -> Self {
+        if facts.has_failed_upgrade() {
             Self::FailedUpgrade
-        } else if !facts.upgrades().is_empty() || says("UpgradeStarted") {
+        } else if facts.is_upgraded() {
             Self::Upgrade
         } else {
             Self::Stable

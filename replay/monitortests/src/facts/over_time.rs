@@ -1,6 +1,7 @@
 //! The facts of a cluster over time. It does not find them: a watcher does.
 
 use super::known::{Facts, UpgradeWindow};
+use super::suite::SuiteUpgrades;
 use crate::phase::Phase;
 use crate::release::Release;
 use kubereel_format::RecordedAt;
@@ -12,6 +13,8 @@ pub struct FactsOverTime {
     pub(crate) steps: Vec<(RecordedAt, Facts)>,
     /// The upgrades, in order.
     pub(crate) upgrades: Vec<UpgradeWindow>,
+    /// What an end-to-end suite reported, also where the history tells the upgrades.
+    pub(crate) suite: SuiteUpgrades,
     /// When the first installation was completed, if it was.
     pub(crate) installed: Option<RecordedAt>,
     /// Whether the installation was seen to run.
@@ -61,6 +64,16 @@ impl FactsOverTime {
     /// Returns the upgrades, in order.
     pub fn upgrades(&self) -> &[UpgradeWindow] {
         &self.upgrades
+    }
+
+    /// Returns whether the run upgraded: by what is known of the cluster, or by the Events of a suite.
+    pub(crate) const fn is_upgraded(&self) -> bool {
+        !self.upgrades.is_empty() || self.suite.has_begun
+    }
+
+    /// Returns whether the suite that ran an upgrade reported a failure.
+    pub(crate) const fn has_failed_upgrade(&self) -> bool {
+        self.suite.has_failed
     }
 
     /// Returns when the first installation was completed, if that was seen or told.

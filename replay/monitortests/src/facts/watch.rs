@@ -2,11 +2,12 @@
 //! guesses: a word that is not known is no fact.
 
 use super::history::VersionHistory;
-use super::known::{Facts, NETWORKS, PLATFORMS, UpgradeWindow, short_word};
+use super::known::{Facts, NETWORKS, PLATFORMS, short_word};
 use super::over_time::FactsOverTime;
+use super::suite::{self, SuiteUpgrades};
 use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::reading;
-use kubereel_format::RecordedAt;
+use kubereel_format::{Evidence, RecordedAt};
 use kubereel_history::EventText;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ pub(crate) struct FactsWatcher {
     history: VersionHistory,
     nodes: BTreeMap<String, NodeFacts>,
     /// The upgrades that the test suite says it ran.
-    suite: Vec<UpgradeWindow>,
+    suite: SuiteUpgrades,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl FactsWatcher {
             steps: Vec::new(),
             history: VersionHistory::default(),
             nodes: BTreeMap::new(),
-            suite: Vec::new(),
+            suite: SuiteUpgrades::default(),
         }
     }
 
@@ -52,12 +53,13 @@ impl FactsWatcher {
         let mut upgrades = if install.is_some() {
             self.history.upgrades()
         } else {
-            self.suite
+            self.suite.windows("", "")
         };
         upgrades.retain(|upgrade| upgrade.to.is_none_or(|to| to > start));
         FactsOverTime {
             steps: self.steps,
             upgrades,
+            suite: self.suite,
             installed,
             saw_install: self.history.saw_install(),
             install,
@@ -138,33 +140,14 @@ impl FactsWatcher {
         self.now.architecture = node.and_then(|node| known(&node.architecture));
     }
 
-    fn suite_event(&mut self, event: &Value, at: RecordedAt) {
-        let said = EventText::of(event);
-        if (said.kind(), said.name()) != ("ClusterVersion", "cluster") {
-            return;
-        }
-        let last = self.suite.last_mut();
-        let open = last.filter(|window| window.to.is_none());
-        match said.reason() {
-            "UpgradeStarted" | "UpgradeRollback" => {
-                if let Some(open) = open {
-                    open.to = Some(at);
-                }
-                self.suite.push(UpgradeWindow {
-                    from_version: String::new(),
-                    to_version: String::new(),
-                    from: at,
-                    to: None,
-                    is_completed: false,
-                });
-            }
-            reason @ ("UpgradeComplete" | "UpgradeFailed") => {
-                if let Some(open) = open {
-                    open.to = Some(at);
-                    open.is_completed = reason == "UpgradeComplete";
-                }
-            }
-            _ => {}
+    fn suite_event(&mut self, seen: &WatchedEvent<'_>) {
+        let said = EventText::of(seen.now);
+        if seen.action != Action::Gone
+            && (seen.key.namespace, said.kind(), said.name()) == suite::ABOUT
+        {
+            // What was there before the recorder looked may be of any earlier upgrade.
+            let is_new = seen.evidence != Evidence::Initial;
+            self.suite.take(said.reason(), seen.at, is_new);
         }
     }
 }
@@ -224,13 +207,7 @@ impl Watcher for FactsWatcher {
             "networks" if is("cluster") => self.network(seen.now),
             "clusterversions" if is("version") => self.version(seen.now, seen.at),
             "nodes" => self.node(seen),
-            "events" => {
-                if seen.action != Action::Gone && seen.key.namespace == "openshift-cluster-version"
-                {
-                    self.suite_event(seen.now, seen.at);
-                }
-                return;
-            }
+            "events" => return self.suite_event(seen),
             _ => return,
         }
         if self.steps.last().is_none_or(|(_, last)| *last != self.now) {

@@ -1,6 +1,6 @@
 //! Which intervals of a run are kept until they are judged.
 
-use crate::interval::{Interval, source};
+use crate::interval::Interval;
 use crate::interval_needs::{IntervalChoice, IntervalNeeds, NeededWord};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,15 +21,9 @@ struct Looks {
 }
 
 impl WantedIntervals {
-    /// Holds what some monitortests look at, and what reports the run as a whole.
+    /// Holds what some monitortests look at.
     pub(crate) fn of(all: impl IntoIterator<Item = IntervalNeeds>) -> Self {
         let mut looks = Looks::default();
-        looks.add_choice(&IntervalChoice {
-            sources: vec![source::KUBE_EVENT.to_owned()],
-            reasons: OF_THE_RUN.map(str::to_owned).to_vec(),
-            words: Vec::new(),
-            looks_at: Arc::new(|_| true),
-        });
         for looked_at in all {
             match &looked_at {
                 IntervalNeeds::All => return Self::default(),
@@ -92,9 +86,6 @@ impl Looks {
             || any.any(|looked_at| looked_at.has(interval))
     }
 }
-
-/// The reasons of Events that say what was done with the cluster in all of the run.
-const OF_THE_RUN: [&str; 2] = ["UpgradeStarted", "UpgradeFailed"];
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use super::reel::{Missing, RunOptions, choose, judge};
 use super::report::{RunReport, RunStats, RunTrust};
 use crate::compute::computed_from;
 use crate::exception::RunKind;
-use crate::facts::{Facts, FactsOverTime, UpgradeWindow};
+use crate::facts::{Facts, FactsOverTime, SuiteUpgrades};
 use crate::gather::Mode;
 use crate::interval::{Interval, Intervals, source};
 use crate::unseen::Unseen;
@@ -26,8 +26,11 @@ pub fn run_intervals(
     let is_told = *told != Facts::default();
     let mut told = told.clone();
     told.masters = told.masters.or_else(|| masters(&intervals));
+    let suite = SuiteUpgrades::of(&intervals);
+    let version = |version: &Option<String>| version.clone().unwrap_or_default();
     let facts = FactsOverTime {
-        upgrades: windows(&intervals, &told),
+        upgrades: suite.windows(&version(&told.from_version), &version(&told.version)),
+        suite,
         steps: vec![(intervals.start(), told)],
         // Only the monitor of OpenShift writes such files, and kubereel in its place.
         is_openshift: true,
@@ -38,7 +41,7 @@ pub fn run_intervals(
         start: intervals.start(),
         end: intervals.end(),
         trust: RunTrust::Intervals,
-        kind: RunKind::of(&facts, &intervals),
+        kind: RunKind::of(&facts),
         facts,
         outcomes: Vec::new(),
         omitted: Vec::new(),
@@ -95,31 +98,4 @@ fn with_states(intervals: Intervals) -> Intervals {
     let mut all = computed_from(&intervals, Mode::Upstream, &[]);
     all.extend(intervals.all().iter().cloned());
     Intervals::new(all, start, end)
-}
-
-/// Returns the windows that the Events of an upgrade suite open and close.
-fn windows(intervals: &Intervals, told: &Facts) -> Vec<UpgradeWindow> {
-    let mut windows: Vec<UpgradeWindow> = Vec::new();
-    for event in intervals.of(source::KUBE_EVENT) {
-        let reason = event.message.reason.as_ref();
-        let open = windows.last_mut().filter(|window| window.to.is_none());
-        let is_begin = matches!(reason, "UpgradeStarted" | "UpgradeRollback");
-        let is_end = matches!(reason, "UpgradeComplete" | "UpgradeFailed");
-        if let Some(open) = open
-            && (is_begin || is_end)
-        {
-            open.to = Some(event.from);
-            open.is_completed = reason == "UpgradeComplete";
-        }
-        if is_begin {
-            windows.push(UpgradeWindow {
-                from_version: told.from_version.clone().unwrap_or_default(),
-                to_version: told.version.clone().unwrap_or_default(),
-                from: event.from,
-                to: None,
-                is_completed: false,
-            });
-        }
-    }
-    windows
 }

@@ -150,7 +150,7 @@ impl InProgress {
             start: timeline.start(),
             end: timeline.end(),
             trust,
-            kind: RunKind::of(&facts, &intervals),
+            kind: RunKind::of(&facts),
             facts,
             outcomes: Vec::new(),
             omitted: Vec::new(),

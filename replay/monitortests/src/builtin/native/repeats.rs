@@ -143,7 +143,7 @@ fn worst<'a>(
     place: NamespaceClass,
     allowed: &AllowedEvents,
 ) -> BTreeMap<(RecordedAt, String), (&'a Interval, u64)> {
-    let is_upgrade = upgraded(scene);
+    let is_upgrade = scene.facts.is_upgraded();
     let etcd_revision = etcd_revision(scene.intervals);
     let mut worst: BTreeMap<String, (&Interval, u64)> = BTreeMap::new();
     for event in scene.intervals.all() {
@@ -176,19 +176,6 @@ fn worst<'a>(
     in_time.collect()
 }
 
-/// Returns whether the run upgraded: by what is known of the cluster, or by the Events that CI writes.
-fn upgraded(scene: &JudgeContext<'_>) -> bool {
-    !scene.facts.upgrades().is_empty() || scene.intervals.all().iter().any(is_upgrade_begin)
-}
-
-fn is_upgrade_begin(event: &Interval) -> bool {
-    event.locator.get("clusterversion") == Some("cluster")
-        && matches!(
-            event.message.reason.as_ref(),
-            "UpgradeStarted" | "UpgradeRollback"
-        )
-}
-
 fn is_etcd_revision(event: &Interval) -> bool {
     event.message.reason.as_ref() == "NodeCurrentRevisionChanged"
         && event.locator.get("namespace") == Some("openshift-etcd-operator")
@@ -201,10 +188,7 @@ fn is_looked_at(interval: &Interval) -> bool {
         interval.source.as_str(),
         source::KUBE_EVENT | source::POD_MONITOR | source::POD_STATE
     );
-    !is_many
-        || times(&interval.message) > MOST_TIMES
-        || is_upgrade_begin(interval)
-        || is_etcd_revision(interval)
+    !is_many || times(&interval.message) > MOST_TIMES || is_etcd_revision(interval)
 }
 
 /// Returns the highest revision that Events report for a static Pod of etcd.

@@ -7,7 +7,7 @@ use crate::verdicts::judged::{judged_all, tail};
 use crate::verdicts::object_rows;
 use crate::verdicts::reel::Reel;
 use kubereel_monitortests::{
-    MonitorTestInfo, UpstreamMethod, UpstreamRow, WrittenIn, builtin, upstream_rows,
+    MonitorTestInfo, RunKind, UpstreamMethod, UpstreamRow, WrittenIn, builtin, upstream_rows,
 };
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -192,4 +192,18 @@ fn own_table(abouts: &[MonitorTestInfo]) -> String {
         .expect("a text takes it");
     }
     table
+}
+
+#[test]
+fn a_failed_upgrade_is_reported_by_an_event_of_the_suite_alone() {
+    let upgrading = || {
+        Reel::cluster()
+            .at("10:05:00")
+            .upgrade_begins("5.1.0")
+            .at("10:06:00")
+    };
+    let of_another = upgrading().event("Database", "shop/db", "UpgradeFailed", "no disk");
+    assert_eq!(judged_all(of_another).kind, RunKind::Upgrade);
+    let of_the_suite = upgrading().upgrade_event("UpgradeFailed");
+    assert_eq!(judged_all(of_the_suite).kind, RunKind::FailedUpgrade);
 }
