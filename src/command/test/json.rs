@@ -61,7 +61,7 @@ struct TestedRun<'a>(reel: String, report: &'a RunReport) {
     end: String = rfc3339(report.end),
     trust: &'static str = report.trust.as_str(),
     unread: &'a [String] = &report.unread,
-    events: u64 = report.events,
+    events: u64 = report.work.events,
     kind: &'static str = report.kind.as_str(),
     facts: ClusterFacts<'a> = ClusterFacts::of(report.facts.last()),
     counts: BTreeMap<&'static str, u64> =

@@ -45,8 +45,10 @@ pub fn run_intervals(
         facts,
         outcomes: Vec::new(),
         omitted: Vec::new(),
-        events: intervals.all().iter().fold(0, |count, _| count + 1),
-        work: RunStats::default(),
+        work: RunStats {
+            events: intervals.all().iter().fold(0, |count, _| count + 1),
+            ..RunStats::default()
+        },
         intervals,
         uses: asked.exceptions.uses(),
         unread: Vec::new(),

@@ -156,7 +156,6 @@ impl InProgress {
             omitted: Vec::new(),
             intervals,
             uses: asked.exceptions.uses(),
-            events: fed.events,
             work: RunStats {
                 events: fed.events,
                 read: fed.read,

@@ -38,7 +38,7 @@ impl RunTrust {
 /// What a run did with the events of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunStats {
-    /// The events of the recording.
+    /// The events of the recording; the intervals of a file.
     pub events: u64,
     /// Those of a resource that someone reads.
     pub read: u64,
@@ -78,9 +78,7 @@ pub struct RunReport {
     pub intervals: Intervals,
     /// How often each exception was used.
     pub uses: Uses,
-    /// How many events the recording has.
-    pub events: u64,
-    /// What was done with them.
+    /// What was done with the events of the recording.
     pub work: RunStats,
     /// What could not be read of it, the first few.
     pub unread: Vec<String>,
