@@ -17,7 +17,7 @@ use kubereel_unpack::{LocateError, LocatedReel, ReelCache};
 pub(crate) use output::OutputFile;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
-use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write as _};
 #[cfg(unix)]
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -624,6 +624,23 @@ pub(crate) fn create_of<'a>(
 /// Makes a file that anyone may read, as far as the umask lets them.
 pub(crate) fn create(path: &Path, replaces: bool) -> Result<OutputFile<'_>, CommandError> {
     OutputFile::create(path, replaces, output::PUBLIC)
+}
+
+/// Writes a file that its group can read, as collectors of CI do, whatever the umask, and makes its folder.
+pub(crate) fn write_for_group(
+    path: &Path,
+    replaces: bool,
+    write: impl FnOnce(&mut BufWriter<&mut OutputFile<'_>>) -> io::Result<()>,
+) -> Result<(), CommandError> {
+    let failed = |error: io::Error| cannot_write(&error, path);
+    fs::create_dir_all(path.parent().unwrap_or(path)).map_err(failed)?;
+    let mut file = create(path, replaces)?;
+    file.share_with_group().map_err(failed)?;
+    let mut out = BufWriter::new(&mut file);
+    write(&mut out).and_then(|()| out.flush()).map_err(failed)?;
+    drop(out);
+    file.persist()?;
+    Ok(())
 }
 
 #[cfg(test)]

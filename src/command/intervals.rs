@@ -1,6 +1,7 @@
 //! `kubereel intervals`: states from when to when, with the names of the OpenShift monitor. The first byte of the input
 //! tells whether it is a reel or a file of intervals.
 
+use crate::command::interval_files;
 use crate::command::object_query::{self, ChangeTrust};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{HANG, secs};
@@ -12,13 +13,10 @@ use crate::{arguments, files};
 use kubereel_format::{Loss, ReadError, RecordedAt, Seq};
 use kubereel_history::{Cut, Moment, ResolveError, Timeline, nearest, timetext};
 use kubereel_monitortests::{
-    Display, Fed, FeedError, Gathering, Interest, Interval, IntervalFileError, IntervalFilter,
-    IntervalMessage, Intervals, KeyPattern, Level, Locator, Mode, Pairs, TimelineFile, feed,
-    file_suffix, read_intervals, source, write_intervals,
+    Display, Fed, FeedError, Gathering, Interest, Interval, IntervalFilter, IntervalMessage,
+    Intervals, KeyPattern, Level, Locator, Mode, Pairs, feed, source, write_intervals,
 };
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::{BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Show intervals: conditions, node and pod states, upgrades, Events, gaps
@@ -141,7 +139,10 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let all = opened.intervals.all().iter();
     let asked: Vec<&Interval> = all.filter(|one| filter.has(one, end)).collect();
     if let Some(folder) = &args.export {
-        export(folder, &asked, opened.intervals.start(), args.force, screen)?;
+        let start = opened.intervals.start();
+        interval_files::write(folder, &asked, start, args.force, |path| {
+            screen.line(path.display())
+        })?;
     } else {
         print_intervals(args.output, &opened, &asked, screen)?;
     }
@@ -210,9 +211,6 @@ fn print_trust(
     Ok(exit)
 }
 
-/// The number of bytes from which the kind of a file is detected.
-const SNIFFED_BYTES: u64 = 64;
-
 /// Intervals, and how far they can be trusted.
 struct IntervalInput {
     intervals: Intervals,
@@ -241,12 +239,8 @@ fn open_input(
     bounds: (Option<Moment>, Option<Moment>),
     screen: &Console,
 ) -> Result<IntervalInput, CommandError> {
-    if is_json(path) {
-        let file = File::open(path).map_err(|source| {
-            let path = path.display();
-            CommandError::reel(format!("{path}: {source}"))
-        })?;
-        let intervals = read_intervals(file).map_err(|error| unreadable_file(path, &error))?;
+    if interval_files::is_json(path) {
+        let intervals = interval_files::read(path)?;
         let (start, end) = (intervals.start(), intervals.end());
         let resolve = |moment: Option<Moment>| {
             let found = moment.map(|moment| moment.within(start, end));
@@ -403,31 +397,6 @@ fn set_bounds(
     filter.from = from;
     filter.to = to;
     Ok(())
-}
-
-/// Tells whether a file begins like JSON.
-fn is_json(path: &Path) -> bool {
-    if !path.is_file() {
-        return false;
-    }
-    let Ok(file) = File::open(path) else {
-        return false;
-    };
-    let mut begin = Vec::new();
-    if file.take(SNIFFED_BYTES).read_to_end(&mut begin).is_err() {
-        return false;
-    }
-    matches!(begin.trim_ascii_start().first(), Some(b'{' | b'['))
-}
-
-fn unreadable_file(path: &Path, error: &IntervalFileError) -> CommandError {
-    let failed = CommandError::reel(format!("{}: {error}", path.display()));
-    match error {
-        IntervalFileError::Json { .. } | IntervalFileError::NoItems => failed.hint(
-            "kubereel intervals reads reels, and e2e-events and e2e-timelines files; kubereel import reads JSON lines and lists of objects",
-        ),
-        _ => failed,
-    }
 }
 
 outputs! {
@@ -628,39 +597,4 @@ fn words(one: &Interval, is_wide: bool) -> String {
         text.push(')');
     }
     text
-}
-
-/// Writes the files, named by the run's first moment.
-fn export(
-    folder: &Path,
-    asked: &[&Interval],
-    start: RecordedAt,
-    replaces: bool,
-    screen: &mut Console,
-) -> Result<(), CommandError> {
-    fs::create_dir_all(folder).map_err(|error| files::cannot_write(&error, folder))?;
-    let suffix = file_suffix(start);
-    let events = folder.join(format!("e2e-events{suffix}.json"));
-    export_file(&events, asked.iter().copied(), replaces, screen)?;
-    for file in TimelineFile::ALL {
-        let path = folder.join(file.name(&suffix));
-        let held = asked.iter().copied().filter(|one| file.holds(one));
-        export_file(&path, held, replaces, screen)?;
-    }
-    Ok(())
-}
-
-fn export_file<'a>(
-    path: &Path,
-    intervals: impl Iterator<Item = &'a Interval>,
-    replaces: bool,
-    screen: &mut Console,
-) -> Result<(), CommandError> {
-    let mut file = files::create(path, replaces)?;
-    let mut out = BufWriter::new(&mut file);
-    let written = write_intervals(intervals, &mut out).and_then(|()| out.flush());
-    drop(out);
-    written.map_err(|error| files::cannot_write(&error, path))?;
-    file.persist()?;
-    screen.line(path.display())
 }

@@ -16,6 +16,7 @@ pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod install;
+mod interval_files;
 pub(crate) mod intervals;
 mod live_line;
 pub(crate) mod man;

@@ -33,7 +33,7 @@ pub(crate) mod suite;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The reels; a .json is read as a file of intervals, such as e2e-events….json of a CI run
+    /// The reels; a file of JSON is read as one of intervals, such as e2e-events….json of a CI run
     #[arg(value_name = "REEL", required_unless_present_any = ["list", "explain", "guide", "schema", "new_rule"])]
     reels: Vec<PathBuf>,
     #[command(flatten)]
@@ -118,7 +118,7 @@ struct OutputArgs {
     /// Write JUnit into this folder; a folder below it for each of several reels
     #[arg(long, value_name = "DIR")]
     junit: Option<PathBuf>,
-    /// Write the evaluated intervals into this folder, as files of the OpenShift monitor
+    /// Write intervals into this folder: the files of kubereel intervals --export
     #[arg(long, value_name = "DIR")]
     intervals: Option<PathBuf>,
     /// Write one line of JSON for each run and case

@@ -76,6 +76,16 @@ impl<'a> OutputFile<'a> {
         })
     }
 
+    /// Sets mode 0640: the owner writes, the group reads.
+    pub(crate) fn share_with_group(&self) -> io::Result<()> {
+        #[cfg(unix)]
+        if let OutputSink::Whole(file, _) = &self.sink {
+            file.as_file()
+                .set_permissions(fs::Permissions::from_mode(0o640))?;
+        }
+        Ok(())
+    }
+
     /// Gives the file its name, and its length.
     pub(crate) fn persist(self) -> Result<u64, CommandError> {
         let failed = |error: io::Error| cannot_write(&error, self.name);

@@ -4,17 +4,17 @@
 
 use super::suite::{self, Suite};
 use super::{Args, ProgressFormat};
+use crate::command::interval_files;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use kubereel_format::RecordedAt;
 use kubereel_monitortests::{
-    CaseRow, CaseRowOrigin, JunitFile, RunName, RunReport, RunTrust, TimelineFile, file_suffix,
-    proposed, read_intervals, run_intervals, run_reel_while, write_intervals, write_junit,
+    CaseRow, CaseRowOrigin, Interval, JunitFile, RunName, RunReport, RunTrust, proposed,
+    run_intervals, run_reel_while, write_junit,
 };
 use std::collections::BTreeSet;
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -152,7 +152,7 @@ fn work(shared: &TestWork<'_>) {
 
 /// Runs the suite over one recording, and writes the files that are its own.
 fn one(shared: &TestWork<'_>, place: usize, path: &Path) -> Result<RunReport, CommandError> {
-    let mut report = if is_intervals(path) {
+    let mut report = if interval_files::is_json(path) {
         over_intervals(shared, path)?
     } else {
         over_reel(shared, path)?
@@ -206,20 +206,8 @@ fn over_reel(shared: &TestWork<'_>, path: &Path) -> Result<RunReport, CommandErr
         .ok_or_else(|| CommandError::io("stopped: stderr was closed, progress cannot be reported"))
 }
 
-/// Tells a file of intervals by its name: reels have any name but this.
-fn is_intervals(path: &Path) -> bool {
-    let ending = path.extension();
-    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("json"))
-}
-
 fn over_intervals(shared: &TestWork<'_>, path: &Path) -> Result<RunReport, CommandError> {
-    let name = path.display();
-    let file = File::open(path).map_err(|error| CommandError::reel(format!("{name}: {error}")))?;
-    let intervals = read_intervals(file).map_err(|error| {
-        CommandError::reel(format!("{name}: {error}"))
-            .hint("a .json is read as a file of intervals, such as e2e-events….json of a CI run")
-            .hint("kubereel import makes a reel of other recordings")
-    })?;
+    let intervals = interval_files::read(path)?;
     let (tests, asked) = (shared.suite.tests(), shared.suite.asked());
     Ok(run_intervals(
         intervals,
@@ -280,46 +268,14 @@ impl TestFiles {
             let name = file_name(path);
             let junit = JunitFile::of(&run_name(report, &name), report);
             let file = folder.join(JunitFile::name(report.start));
-            self.write_file(&file, |out| write_junit(&junit, out))?;
+            files::write_for_group(&file, self.replaces, |out| write_junit(&junit, out))?;
         }
         if let Some(folder) = self.intervals.get(place) {
-            let suffix = file_suffix(report.start);
-            let all = report.intervals.all();
-            let file = folder.join(format!("e2e-events{suffix}.json"));
-            self.write_file(&file, |mut out| write_intervals(all, &mut out))?;
-            for timeline in TimelineFile::ALL {
-                let file = folder.join(timeline.name(&suffix));
-                let held = all.iter().filter(|interval| timeline.holds(interval));
-                self.write_file(&file, |mut out| write_intervals(held, &mut out))?;
-            }
+            let intervals = report.upstream.as_ref().unwrap_or(&report.intervals);
+            let all: Vec<&Interval> = intervals.all().iter().collect();
+            interval_files::write(folder, &all, report.start, self.replaces, |_| Ok(()))?;
         }
         Ok(())
-    }
-
-    fn write_file(
-        &self,
-        path: &Path,
-        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-    ) -> Result<(), CommandError> {
-        if !self.replaces && path.is_file() {
-            return Err(files::exists(path));
-        }
-        let folder = path.parent().unwrap_or(path);
-        let written = fs::create_dir_all(folder)
-            .and_then(|()| File::create(path))
-            .and_then(|file| {
-                let whole = readable_by_the_group(&file).and_then(|()| {
-                    let mut out = BufWriter::new(file);
-                    write(&mut out)?;
-                    out.flush()
-                });
-                if whole.is_err() {
-                    // On a full disk, an empty file would be taken for one without findings.
-                    drop(fs::remove_file(path));
-                }
-                whole
-            });
-        written.map_err(|error| files::cannot_write(&error, path))
     }
 
     /// Writes the files of all recordings.
@@ -388,16 +344,4 @@ fn folders(root: &Path, reels: &[PathBuf]) -> Vec<PathBuf> {
         root.join(free)
     });
     folders.collect()
-}
-
-/// CI's collectors read files by their group.
-#[cfg(unix)]
-fn readable_by_the_group(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.set_permissions(fs::Permissions::from_mode(0o640))
-}
-
-#[cfg(not(unix))]
-fn readable_by_the_group(_file: &File) -> io::Result<()> {
-    Ok(())
 }

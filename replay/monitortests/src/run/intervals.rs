@@ -50,6 +50,7 @@ pub fn run_intervals(
             ..RunStats::default()
         },
         intervals,
+        upstream: None,
         uses: asked.exceptions.uses(),
         unread: Vec::new(),
     };

@@ -75,16 +75,16 @@ pub fn run_reel(
 
 /// Runs monitor tests over a reel, as [`run_reel`] does, until `go_on` ends it; `None` if it did.
 ///
-/// `go_on` is called for each record that is about to be read; the report has all intervals if it is to
-/// be `with_intervals`.
+/// `go_on` is called for each record that is about to be read; the report has the monitor's intervals if
+/// it is to be `with_upstream`.
 pub fn run_reel_while(
     timeline: &Timeline,
     tests: Vec<Box<dyn MonitorTest>>,
     asked: &RunOptions<'_>,
-    with_intervals: bool,
+    with_upstream: bool,
     mut go_on: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Option<RunReport> {
-    let mut run = InProgress::begin(timeline, tests, asked, with_intervals);
+    let mut run = InProgress::begin(timeline, tests, asked, with_upstream);
     let mut is_ended = false;
     let fed = feed_while(timeline, &mut run.watchers(), |seq| {
         let flow = go_on(seq);
@@ -99,6 +99,7 @@ struct InProgress {
     unseen: Unseen,
     chosen: Vec<SelectedTest>,
     gathering: Gathering,
+    upstream: Option<Gathering>,
 }
 
 impl InProgress {
@@ -106,16 +107,14 @@ impl InProgress {
         timeline: &Timeline,
         tests: Vec<Box<dyn MonitorTest>>,
         asked: &RunOptions<'_>,
-        with_intervals: bool,
+        with_upstream: bool,
     ) -> Self {
         let unseen = Unseen::of(timeline);
         let mut gathering = Gathering::new(timeline, MODE);
-        if !with_intervals {
-            let all = tests
-                .iter()
-                .filter(|test| asked.selection.has(test.about()));
-            gathering.keep(&WantedIntervals::of(all.map(|test| test.looks_at())));
-        }
+        let all = tests
+            .iter()
+            .filter(|test| asked.selection.has(test.about()));
+        gathering.keep(&WantedIntervals::of(all.map(|test| test.looks_at())));
         let mut chosen = choose(tests, asked.selection, |test| missing(test, &unseen));
         for one in chosen.iter_mut().filter(|one| one.missing.is_none()) {
             one.test.begin(timeline);
@@ -124,6 +123,7 @@ impl InProgress {
             unseen,
             chosen,
             gathering,
+            upstream: with_upstream.then(|| Gathering::new(timeline, Mode::Upstream)),
         }
     }
 
@@ -131,6 +131,7 @@ impl InProgress {
     fn watchers(&mut self) -> Vec<&mut dyn Watcher> {
         let running = self.chosen.iter_mut().filter(|one| one.missing.is_none());
         let mut watchers: Vec<&mut dyn Watcher> = self.gathering.watchers();
+        watchers.extend(self.upstream.iter_mut().flat_map(Gathering::watchers));
         watchers.extend(running.filter_map(|one| one.test.watcher()));
         watchers
     }
@@ -155,6 +156,9 @@ impl InProgress {
             outcomes: Vec::new(),
             omitted: Vec::new(),
             intervals,
+            upstream: self
+                .upstream
+                .map(|gathering| gathering.finish(timeline).intervals),
             uses: asked.exceptions.uses(),
             work: RunStats {
                 events: fed.events,

@@ -76,6 +76,8 @@ pub struct RunReport {
     pub omitted: Vec<OmittedRule>,
     /// The intervals that were judged: all, or those at which some monitor test looks.
     pub intervals: Intervals,
+    /// All intervals by the monitor's own rules, for its tools, if they were asked for.
+    pub upstream: Option<Intervals>,
     /// How often each exception was used.
     pub uses: Uses,
     /// What was done with the events of the recording.
@@ -88,6 +90,7 @@ impl RunReport {
     /// Lets go of the intervals, which take more memory than all else.
     pub fn forget_intervals(&mut self) {
         self.intervals = Intervals::default();
+        self.upstream = None;
     }
 
     /// Counts the cases of a verdict.

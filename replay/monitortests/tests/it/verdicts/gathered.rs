@@ -2,8 +2,11 @@
 
 use crate::verdicts::reel::{Reel, time};
 use kubereel_format::RecordedAt;
-use kubereel_monitortests::{Gathering, Interval, Mode, feed};
+use kubereel_monitortests::{
+    ExceptionSet, Gathering, Interval, Mode, RunOptions, Selection, builtin, feed, run_reel_while,
+};
 use serde_json::{Value, json};
+use std::ops::ControlFlow;
 
 /// Returns the times and words of a reason's intervals.
 fn gathered(reel: Reel, reason: &str) -> Vec<(RecordedAt, String)> {
@@ -162,4 +165,32 @@ fn the_time_that_a_writer_gives_stands_beside_the_interval_and_does_not_begin_it
         let is_shown = all.all().iter().any(own);
         assert_eq!(is_shown, mode == Mode::Exact, "{mode:?}");
     }
+}
+
+#[test]
+fn a_run_gathers_the_monitors_intervals_beside_those_that_are_judged() {
+    let reel = Reel::cluster()
+        .at("10:05:00")
+        .operator("dns", &[("Available", "False", "NoPods")])
+        .at("10:06:00");
+    let written = reel.written();
+    let mut gathering = Gathering::new(&written.timeline, Mode::Upstream);
+    feed(&written.timeline, &mut gathering.watchers(), |_| {});
+    let exported = gathering.finish(&written.timeline).intervals;
+    let asked = RunOptions {
+        selection: &Selection::default(),
+        exceptions: &ExceptionSet::default(),
+        now: None,
+    };
+    let run = |with_upstream| {
+        let go_on = |_| ControlFlow::Continue(());
+        run_reel_while(&written.timeline, builtin(), &asked, with_upstream, go_on).expect("ended")
+    };
+    let (plain, both) = (run(false), run(true));
+    let upstream = both.upstream.expect("asked for");
+    assert_eq!(upstream.all(), exported.all());
+    assert_eq!(both.intervals.all(), plain.intervals.all());
+    assert_ne!(both.intervals.all(), exported.all());
+    assert_eq!(plain.outcomes, both.outcomes);
+    assert!(plain.upstream.is_none());
 }
