@@ -1,5 +1,5 @@
 //! Escapes text of a recording for people: characters that move the cursor, ring the bell or change
-//! the reading order. Not for data: JSON and YAML keep every character.
+//! the reading order, and words for shells. Not for data: JSON and YAML keep every character.
 
 use std::borrow::Cow;
 
@@ -51,9 +51,44 @@ fn is_obeyed(letter: char) -> bool {
         )
 }
 
+/// Writes a word so that it can be pasted into a shell, which takes it as it is.
+///
+/// A word with characters that a terminal would obey has the form of bash and zsh that names them.
+pub fn quoted(word: &str) -> String {
+    let is_bare = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_bare) {
+        return word.to_owned();
+    }
+    if !word.contains(is_obeyed) {
+        return format!("'{}'", word.replace('\'', r"'\''"));
+    }
+    let letters = word.chars().map(|letter| match u32::from(letter) {
+        code if is_obeyed(letter) && letter.is_ascii() => format!("\\x{code:02x}"),
+        code if is_obeyed(letter) => format!("\\u{code:04x}"),
+        _ if matches!(letter, '\'' | '\\') => format!("\\{letter}"),
+        _ => letter.to_string(),
+    });
+    format!("$'{}'", letters.collect::<String>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_quoted_as_a_shell_takes_them() {
+        for (word, shown) in [
+            ("run.reel", "run.reel"),
+            ("", "''"),
+            ("a b.reel", "'a b.reel'"),
+            ("it's", r"'it'\''s'"),
+            ("esc\u{1b}[31m", r"$'esc\x1b[31m'"),
+            ("new\nline's \\", r"$'new\x0aline\'s \\'"),
+            ("turned\u{202e}", r"$'turned\u202e'"),
+        ] {
+            assert_eq!(quoted(word), shown);
+        }
+    }
 
     #[test]
     fn a_text_is_cut_between_letters() {

@@ -34,7 +34,7 @@ pub use file::{
     Reel, ReelGrowth, ReelObject, ReelWeight, Scan, SealDensity, Sealed, SizeBreakdown, Usage,
     copy_in_use, file_digest, is_in_use, is_reel_start, panic_is_caught, recover,
 };
-pub use harmless::{cut, harmless};
+pub use harmless::{cut, harmless, quoted};
 pub use id::{
     BlobId, BlockId, ConnectionId, Elapsed, EpochId, GapId, ObjectId, RecordedAt, ResourceId, Seq,
     SessionId, Stamp,

@@ -1,7 +1,7 @@
 //! An object by resource, namespace and name: what it is called on the screen and in addresses, and where
 //! the events of its resource are. Whether it existed at a time is asked elsewhere.
 
-use kubereel_format::{ObjectId, ResourceId, Seq};
+use kubereel_format::{ObjectId, ResourceId, Seq, quoted};
 use kubereel_history::{Timeline, harmless};
 
 /// An object by its name, through all its lives.
@@ -80,16 +80,6 @@ impl NamedObject {
             .collect();
         all.sort_unstable();
         all
-    }
-}
-
-/// Writes a word so that a shell takes it as it is.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=+,@%".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

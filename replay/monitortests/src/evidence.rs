@@ -1,7 +1,7 @@
 //! A finding as text: its time, its subject, and the command that shows it.
 
 use crate::verdict::{FindingSubject, TestFinding};
-use kubereel_format::RecordedAt;
+use kubereel_format::{RecordedAt, quoted};
 use kubereel_history::timetext;
 
 /// A recording as commands name it, and its time.
@@ -53,15 +53,6 @@ pub fn shown_by(run: &RunName<'_>, finding: &TestFinding) -> Option<String> {
         let name = quoted(&format!("{plural}/{}", subject.name));
         format!("kubereel describe {reel} {name}{namespace} --at {at}")
     })
-}
-
-/// Writes a word so that a shell takes it as it is.
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@+,=".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Tells when a finding was, and for how long: `14:31:40.112Z – 14:32:20.300Z (40.1s)`.

@@ -417,7 +417,7 @@ impl OpenReel {
 
     /// Writes the address: the words that lead back here after `kubereel`.
     pub(crate) fn address(&self, path: &std::path::Path) -> String {
-        let reel = crate::subject::quoted(&path.display().to_string());
+        let reel = kubereel_format::quoted(&path.display().to_string());
         let at = self.place.written(&self.timeline);
         let mut words = format!("kubereel {reel} --at {at}");
         if let Some(selected) = &self.selected {
@@ -429,7 +429,7 @@ impl OpenReel {
         }
         let narrowing = self.narrowing();
         if !narrowing.is_empty() {
-            words.extend([" --filter ", &crate::subject::quoted(&narrowing)]);
+            words.extend([" --filter ", &kubereel_format::quoted(&narrowing)]);
         }
         words
     }

@@ -126,9 +126,12 @@ fn parsed(address: &str) -> TuiRequest {
     let mut words = Vec::new();
     let mut word = String::new();
     let mut is_quoted = false;
-    let mut letters = address.chars();
+    let mut letters = address.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
+            '$' if !is_quoted && letters.next_if_eq(&'\'').is_some() => {
+                word.push_str(&escapes_read(&mut letters));
+            }
             '\'' => is_quoted = !is_quoted,
             '\\' if !is_quoted => word.extend(letters.next()),
             ' ' if !is_quoted => words.push(std::mem::take(&mut word)),
@@ -150,6 +153,32 @@ fn parsed(address: &str) -> TuiRequest {
         }
     }
     all
+}
+
+/// Reads the rest of a word `$'…'`, with the escapes that name characters.
+fn escapes_read(letters: &mut impl Iterator<Item = char>) -> String {
+    let mut text = String::new();
+    loop {
+        let named = match letters.next().expect("a closing quote") {
+            '\'' => return text,
+            '\\' => letters.next().expect("an escape"),
+            letter => {
+                text.push(letter);
+                continue;
+            }
+        };
+        let digits = match named {
+            'x' => 2,
+            'u' => 4,
+            itself => {
+                text.push(itself);
+                continue;
+            }
+        };
+        let code: String = letters.by_ref().take(digits).collect();
+        let code = u32::from_str_radix(&code, 16).expect("hexadecimal digits");
+        text.push(char::from_u32(code).expect("a character"));
+    }
 }
 
 fn leave(stage: &Stage, folder: &Path) {

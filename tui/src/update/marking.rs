@@ -222,7 +222,7 @@ fn exported(open: &OpenReel, path: &Path) -> String {
         "# Bookmarks of {}\n\nTimes are in {zone}.\n",
         harmless(&name)
     );
-    let reel = crate::subject::quoted(&path.display().to_string());
+    let reel = kubereel_format::quoted(&path.display().to_string());
     for one in &open.bookmarks.all {
         let place = place_of(open, one);
         let at = place.written(&open.timeline);
@@ -234,10 +234,10 @@ fn exported(open: &OpenReel, path: &Path) -> String {
         };
         let mut command = format!("kubereel {reel} --at {at}");
         if !one.select.is_empty() {
-            command.extend([" --select ", &crate::subject::quoted(&one.select)]);
+            command.extend([" --select ", &kubereel_format::quoted(&one.select)]);
         }
         if !one.namespace.is_empty() {
-            command.extend([" -n ", &crate::subject::quoted(&one.namespace)]);
+            command.extend([" -n ", &kubereel_format::quoted(&one.namespace)]);
         }
         let object = match one.select.as_str() {
             "" => String::new(),
