@@ -31,12 +31,13 @@ pub fn shown_by(run: &RunName<'_>, finding: &TestFinding) -> Option<String> {
     let reel = quoted(run.reel?);
     let subject = &finding.subject;
     let at = run.written(finding.from);
-    let plural = subject.resource.split('.').next().unwrap_or_default();
+    // With its group: a plural alone may be that of another group's resource.
+    let resource = subject.resource.as_str();
     let namespace = match subject.namespace.as_str() {
         "" => String::new(),
         namespace => format!(" -n {}", quoted(namespace)),
     };
-    if plural.is_empty() {
+    if resource.is_empty() {
         let seq = finding.seq?;
         let before = seq.0.checked_sub(1)?;
         return Some(format!(
@@ -47,10 +48,10 @@ pub fn shown_by(run: &RunName<'_>, finding: &TestFinding) -> Option<String> {
     Some(if subject.name.is_empty() {
         format!(
             "kubereel get {reel} {}{namespace} --at {at}",
-            quoted(plural)
+            quoted(resource)
         )
     } else {
-        let name = quoted(&format!("{plural}/{}", subject.name));
+        let name = quoted(&format!("{resource}/{}", subject.name));
         format!("kubereel describe {reel} {name}{namespace} --at {at}")
     })
 }
@@ -126,6 +127,12 @@ mod tests {
         assert_eq!(
             command("run.reel", "pods", "web", "b").as_deref(),
             Some("kubereel describe run.reel pods/b -n web --at 14:00:00.480Z")
+        );
+        assert_eq!(
+            command("run.reel", "ingresses.config.openshift.io", "", "cluster").as_deref(),
+            Some(
+                "kubereel describe run.reel ingresses.config.openshift.io/cluster --at 14:00:00.480Z"
+            )
         );
         assert_eq!(
             command("a b'c.reel", "nodes", "", "").as_deref(),
