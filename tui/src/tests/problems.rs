@@ -6,7 +6,7 @@ use crate::findings::{FindingVerdict, Findings, JudgingState, ReportedFinding};
 use crate::lane::Board;
 use crate::model::{ActiveScreen, LanePass, List};
 use crate::msg::{KeyAction, Msg};
-use crate::problem::{ProblemKind, problems};
+use crate::problem::{ProblemKind, Problems, problems};
 use crate::update::update;
 use insta::assert_snapshot;
 use kubereel_format::{RecordedAt, Seq};
@@ -106,6 +106,20 @@ fn a_list_that_is_not_whole_says_so() {
             assert_snapshot!(format!("{name}_{size_name}"), screen);
         }
     }
+}
+
+#[test]
+fn a_list_of_problems_alone_says_how_many_are_not_listed() {
+    let mut stage = Stage::open(request(&demo()), WIDE);
+    stage.keys("p");
+    let trouble = &stage.model.open().expect("open").trouble;
+    let all = trouble.problems.as_ref().expect("listed");
+    let mut all = Problems::clone(all);
+    all.rest = 7;
+    all.listed = all.entries.len() + all.rest;
+    stage.say(Msg::Listed(Arc::new(all)));
+    let screen = stage.screen();
+    assert!(screen.contains(", 7 not listed"), "{screen}");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn counts(open: &OpenReel) -> String {
         rest => format!(", {rest} not listed"),
     };
     match others {
-        0 => problems.to_string(),
+        0 => format!("{problems}{hidden}"),
         others => {
             let findings = inflected(others, "finding", "findings");
             format!("{problems} · {others} other {findings}{hidden}")
