@@ -337,8 +337,7 @@ fn kinds(timeline: &Timeline) -> (Vec<StateKind>, Vec<&ResourceInfo>, Vec<LeftOu
     for info in timeline.resources().iter() {
         let is_other = StateKind::of(&info.group, &info.plural).is_none()
             && !timeline.objects_of(info.id).is_empty()
-            && is_judged_by_conditions(info)
-            && is_custom_resource(timeline, info);
+            && is_judged_custom(timeline, info);
         match is_bounded(&info.group, &info.plural).filter(|_| is_other) {
             Some(versions) => others.push((versions, info)),
             None if is_other => left_out.push(custom(info)),
@@ -355,6 +354,18 @@ fn kinds(timeline: &Timeline) -> (Vec<StateKind>, Vec<&ResourceInfo>, Vec<LeftOu
     left_out.extend(rest.into_iter().map(|(_, info)| custom(info)));
     let kept_others = kept_others.into_iter().map(|(_, info)| info);
     (kept, kept_others.collect(), left_out)
+}
+
+fn is_judged_custom(timeline: &Timeline, info: &ResourceInfo) -> bool {
+    is_judged_by_conditions(info) && is_custom_resource(timeline, info)
+}
+
+/// Tells whether objects of a resource can have lanes; which of them do is known after the pass.
+pub(crate) fn can_have_lanes(timeline: &Timeline, info: &ResourceInfo) -> bool {
+    let is_service = (info.group.as_str(), info.plural.as_str()) == ("", "services");
+    is_service
+        || StateKind::of(&info.group, &info.plural).is_some()
+        || is_judged_custom(timeline, info)
 }
 
 const fn group_of(kind: StateKind) -> LaneGroup {

@@ -158,6 +158,25 @@ fn a_plain_cluster_has_lanes_for_what_it_has() {
 }
 
 #[test]
+fn what_is_selected_by_name_opens_where_it_has_a_row() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = shop(folder.path());
+    for (select, has_lane) in [
+        ("services/web", true),
+        ("deployments.apps/web", true),
+        ("widgets.example.com/big", true),
+        ("widgets.example.com/none", false),
+        ("endpointslices/web-x", false),
+    ] {
+        let mut asked = request(&path);
+        asked.select = Some(select.to_owned());
+        asked.namespace = "shop".to_owned();
+        let stage = Stage::open(asked, (80, 24));
+        assert_eq!(open(&stage).list == List::Lanes, has_lane, "{select}");
+    }
+}
+
+#[test]
 fn a_workload_unfolds_to_its_pods_and_a_pod_to_its_containers() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = shop(folder.path());

@@ -344,6 +344,9 @@ fn take_pass(model: &mut Model, msg: Msg) -> Vec<Effect> {
                 ));
             }
             open.pass = board.map_or(LanePass::Stopped, LanePass::Done);
+            if model.request.select.is_some() {
+                opening::list_without_lane(open);
+            }
             filtered(open);
             if open.selected.is_none() {
                 choosing::first_row(open);

@@ -1,10 +1,10 @@
 //! The first state of a reel that was opened: from the command line, else from the last session.
 
-use super::{marking, moving};
+use super::{marking, moving, problems};
 use crate::answer::{Panel, SortOrder};
 use crate::effect::Effect;
 use crate::keep::{BookmarkStore, Bookmarks, SavedSession, SavedState};
-use crate::lane::{all_dark, anomalies};
+use crate::lane::{all_dark, anomalies, can_have_lanes};
 use crate::model::{
     ActiveScreen, BrowseState, CompareState, FilterState, Grouping, LaneList, LanePass, List,
     Model, OpenReel, Pane, PanelReading, Panes, Pins, Playing, ProblemsState, ReelState, Searches,
@@ -13,7 +13,7 @@ use crate::model::{
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, JumpHistory, ViewWindow};
 use jiff::tz::TimeZone;
-use kubereel_format::{Note, RecordedAt};
+use kubereel_format::{Note, RecordedAt, ResourceInfo};
 use kubereel_history::timetext::ClockZone;
 use kubereel_history::{Cut, Moment, Timeline, harmless};
 use std::sync::Arc;
@@ -213,7 +213,16 @@ pub(super) fn within(timeline: &Timeline, at: RecordedAt) -> RecordedAt {
 
 /// Selects what `--select` and `-n` name, and lists where it can be seen.
 pub(super) fn choose(open: &mut OpenReel, select: &str, namespace: &str) -> Result<(), String> {
-    let (list, subject) = selected(&open.timeline, select, namespace)?;
+    let (info, subject) = selected(&open.timeline, select, namespace)?;
+    let has_lane = subject.as_ref().is_some_and(|subject| match open.board() {
+        Some(board) => problems::has_lane(board, subject),
+        None => can_have_lanes(&open.timeline, info),
+    });
+    let list = if has_lane {
+        List::Lanes
+    } else {
+        List::Objects(info.id)
+    };
     if open.list != list {
         open.table = None;
     }
@@ -223,12 +232,24 @@ pub(super) fn choose(open: &mut OpenReel, select: &str, namespace: &str) -> Resu
     Ok(())
 }
 
-/// Gives what `--select` means, and the list in which it stands.
-pub(super) fn selected(
-    timeline: &Timeline,
+/// Lists the object of `--select` in the table of its resource, if the pass made no lane of it.
+pub(super) fn list_without_lane(open: &mut OpenReel) {
+    if open.list == List::Lanes
+        && let Some(subject) = open.selected.clone()
+        && !open.pins.has(&subject)
+        && let Some(board) = open.board()
+        && !problems::has_lane(board, &subject)
+    {
+        problems::objects(open, subject.resource);
+    }
+}
+
+/// Gives what `--select` means: a resource, and perhaps one of its objects.
+fn selected<'a>(
+    timeline: &'a Timeline,
     select: &str,
     namespace: &str,
-) -> Result<(List, Option<NamedObject>), String> {
+) -> Result<(&'a ResourceInfo, Option<NamedObject>), String> {
     let (resource, name) = match select.split_once('/') {
         Some((resource, name)) => (resource, Some(name)),
         None => (select, None),
@@ -244,24 +265,7 @@ pub(super) fn selected(
         },
         name: name.to_owned(),
     });
-    let has_lane = matches!(
-        info.plural.as_str(),
-        "clusterversions"
-            | "clusteroperators"
-            | "machineconfigpools"
-            | "nodes"
-            | "deployments"
-            | "statefulsets"
-            | "daemonsets"
-            | "jobs"
-            | "pods"
-    );
-    let list = if subject.is_some() && has_lane {
-        List::Lanes
-    } else {
-        List::Objects(info.id)
-    };
-    Ok((list, subject))
+    Ok((info, subject))
 }
 
 /// The panels that are gone back to.
@@ -297,7 +301,7 @@ pub(crate) fn left(open: &OpenReel) -> SavedSession {
         filter: open.filter.text().to_owned(),
         list: match open.list {
             List::Stream => STREAM.to_owned(),
-            _ => list.map_or_else(String::new, kubereel_format::ResourceInfo::qualified),
+            _ => list.map_or_else(String::new, ResourceInfo::qualified),
         },
         only_namespace: open.namespace.clone(),
         is_changed_first: open.browse.order == SortOrder::Changed,

@@ -4,7 +4,7 @@ use super::opening::zoned;
 use super::{growing, lane_rows, messages, moving};
 use crate::effect::Effect;
 use crate::findings::JudgingState;
-use crate::lane::{LaneGroup, LaneSubject};
+use crate::lane::{Board, LaneGroup, LaneSubject};
 use crate::layout::layout;
 use crate::model::{
     ActiveScreen, ChosenRow, LanePass, List, Model, OpenReel, ReelState, ToldProblem,
@@ -333,7 +333,8 @@ fn show_entry(open: &mut OpenReel, entry: &ProblemEntry) {
 
 /// Selects an object: its lane, or its row in the table of its resource.
 pub(super) fn show(open: &mut OpenReel, subject: NamedObject) {
-    if has_lane(open, &subject) {
+    let board = open.board();
+    if board.is_some_and(|board| has_lane(board, &subject)) {
         open.list = List::Lanes;
     } else if open.list != List::Objects(subject.resource) {
         objects(open, subject.resource);
@@ -342,10 +343,10 @@ pub(super) fn show(open: &mut OpenReel, subject: NamedObject) {
     open.condition = None;
 }
 
-fn has_lane(open: &OpenReel, subject: &NamedObject) -> bool {
-    let lanes = open.board().map_or(&[][..], |board| &board.lanes);
+/// Tells whether an object has a lane.
+pub(super) fn has_lane(board: &Board, subject: &NamedObject) -> bool {
     // Pods have too many lanes to be looked through one by one.
-    let of_it = lanes.iter().filter(|lane| lane.condition.is_none());
+    let of_it = board.lanes.iter().filter(|lane| lane.condition.is_none());
     let mut of_it = of_it.filter(|lane| lane.subject.resource() == Some(subject.resource));
     let is_pod = of_it
         .clone()
@@ -354,7 +355,7 @@ fn has_lane(open: &OpenReel, subject: &NamedObject) -> bool {
     is_pod || of_it.any(|lane| lane.subject.is(subject))
 }
 
-fn objects(open: &mut OpenReel, resource: ResourceId) {
+pub(super) fn objects(open: &mut OpenReel, resource: ResourceId) {
     open.list = List::Objects(resource);
     open.table = None;
     open.answer = None;
