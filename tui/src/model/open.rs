@@ -471,21 +471,34 @@ pub(crate) struct FilterState {
     query: Arc<FilterQuery>,
     deep: Arc<FilterQuery>,
     error: Option<String>,
+    /// The filter that held when writing began.
+    before: Arc<FilterQuery>,
 }
 
 impl FilterState {
     /// Takes a filter that is being written; one that cannot be read leaves the last one.
     pub(crate) fn write(&mut self, text: &str, resources: &ResourceTable) {
         match FilterQuery::parse(text, Some(resources)) {
-            Ok(query) => self.set(query),
+            Ok(query) => self.set(Arc::new(query)),
             Err(error) => self.error = Some(harmless(&error.to_string()).into_owned()),
         }
     }
 
-    fn set(&mut self, query: FilterQuery) {
+    fn set(&mut self, query: Arc<FilterQuery>) {
         self.deep = Arc::new(query.only_deep());
-        self.query = Arc::new(query);
+        self.query = query;
         self.error = None;
+    }
+
+    /// Begins to write, with the text of the filter that holds.
+    pub(crate) fn begin(&mut self) -> String {
+        self.before = Arc::clone(&self.query);
+        self.text().to_owned()
+    }
+
+    /// Goes back to the filter that held when writing began.
+    pub(crate) fn cancel(&mut self) {
+        self.set(Arc::clone(&self.before));
     }
 
     /// Lets everything through again.

@@ -127,7 +127,7 @@ pub(crate) enum ActiveScreen {
     Help(usize, Box<ActiveScreen>),
     /// A time or a command is being written.
     GoTo(PickerState),
-    /// A filter is being written, and holds already; esc clears it.
+    /// A filter is being written, and holds already; esc restores the one before.
     Filter(String),
     /// What differs between two moments; the row that is chosen.
     Compare(usize),

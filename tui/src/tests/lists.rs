@@ -123,6 +123,19 @@ fn a_filter_that_cannot_be_read_leaves_the_last_one() {
 }
 
 #[test]
+fn cancelling_a_filter_restores_the_one_before() {
+    let mut stage = pods(NARROW);
+    stage.keys("G/etcd<Enter>");
+    let count = stage.model.open().expect("open").row_count();
+    for keys in ["/ zzz<Esc>", "/ \"zzz<Esc>"] {
+        stage.keys(keys);
+        let open = stage.model.open().expect("open");
+        assert_eq!((open.filter.text(), open.filter.error()), ("etcd", None));
+        assert_eq!(open.row_count(), count);
+    }
+}
+
+#[test]
 fn labels_and_fields_narrow_tables() {
     let mut stage = pods(WIDE);
     stage.keys("G");
@@ -132,7 +145,7 @@ fn labels_and_fields_narrow_tables() {
         stage.keys(filter);
         stage.keys("<Enter>");
         let count = stage.model.open().expect("open").row_count();
-        stage.keys("/<Esc>");
+        stage.keys("<Esc>");
         count
     };
     assert_eq!(

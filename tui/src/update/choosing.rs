@@ -276,7 +276,7 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
     };
     match std::mem::take(&mut model.screen) {
         ActiveScreen::Filter(_) => {
-            open.filter.clear();
+            open.filter.cancel();
             messages::filtered(open);
             model.screen = model.behind();
         }

@@ -269,7 +269,7 @@ fn take_on_timeline(model: &mut Model, act: KeyAction) -> Vec<Effect> {
             model.screen = panel::begin_seek(open, model.screen == ActiveScreen::Large);
         }
         KeyAction::Search | KeyAction::AskFilter => {
-            model.screen = ActiveScreen::Filter(open.filter.text().to_owned());
+            model.screen = ActiveScreen::Filter(open.filter.begin());
         }
         KeyAction::Order => model.word = choosing::order(open, &model.screen),
         KeyAction::OtherPane => choosing::panes(open, act),
