@@ -166,6 +166,8 @@ impl EarlierRuns {
                     version: version.clone(),
                 });
             }
+            // What was left out for memory is recorded again: the limit may be a higher one, and the
+            // first commit measures the objects.
             Note::NotCovered {
                 group,
                 plural,
