@@ -78,7 +78,7 @@ fn is_reel(file: &str) -> bool {
 /// Prints the parts of a reel's bytes, and the length of its lines after `zstd -19 --long=27`.
 fn weigh(path: &Path) {
     let reel = Reel::open(path).unwrap();
-    let weight = reel.weigh().unwrap();
+    let sizes = reel.sizes();
     let lines: Vec<Line> = reel
         .scan()
         .map(|event| {
@@ -96,21 +96,22 @@ fn weigh(path: &Path) {
         .collect();
     let baseline = zstd_19(&lines);
     println!(
-        "{}: {} events, {} bytes, {:.2} of zstd -19 --long=27 ({baseline}); {} of it in blocks that are a prefix",
+        "{}: {} events, {} bytes, {:.2} of zstd -19 --long=27 ({baseline})",
         path.display(),
         lines.len(),
-        weight.file_bytes,
-        weight.file_bytes as f64 / baseline as f64,
-        weight.prefix_bytes,
+        sizes.file,
+        sizes.file as f64 / baseline as f64,
     );
-    for part in weight.parts {
-        println!(
-            "  {:<38} {:>10} raw {:>10} {:>5.1} %",
-            part.name,
-            part.raw_bytes,
-            part.bytes,
-            part.bytes as f64 * 100.0 / weight.file_bytes as f64,
-        );
+    let parts = sizes.parts;
+    let known = parts.bodies + parts.index + parts.tail;
+    for (name, bytes) in [
+        ("bodies", parts.bodies),
+        ("indexes", parts.index),
+        ("tail", parts.tail),
+        ("other rows, container", sizes.file.saturating_sub(known)),
+    ] {
+        let percent = bytes as f64 * 100.0 / sizes.file as f64;
+        println!("  {name:<24} {bytes:>10} {percent:>5.1} %");
     }
     if reel.is_sealed() {
         return;

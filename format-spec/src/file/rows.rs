@@ -14,10 +14,10 @@ use crate::file::row::{RowHeader, RowKind, RowOwner, content_of};
 use crate::file::salvage::{FoundRow, Salvage};
 use crate::file::segment::{FrameSpan, rows_of};
 use crate::file::tables;
-use crate::limits::{len64, place32};
+use crate::limits::place32;
 use redb::{
     Database, ReadOnlyTable, ReadTransaction, ReadableDatabase as _, ReadableTable as _,
-    ReadableTableMetadata as _, TableDefinition, TableHandle as _,
+    ReadableTableMetadata as _,
 };
 
 use std::collections::BTreeSet;
@@ -99,36 +99,6 @@ impl RowSource {
     /// Returns whether rows come from a whole file without a database.
     pub(crate) fn is_sealed(&self) -> bool {
         self.is_sealed
-    }
-
-    /// Weighs the rows without bodies and indexes, headers included.
-    pub(crate) fn weigh(&self) -> Result<Vec<(&'static str, u64)>, String> {
-        let Some(tables) = &self.database else {
-            let found = self.salvage.as_ref().map(Salvage::weigh);
-            return Ok(found.unwrap_or_default());
-        };
-        fenced(|| {
-            let read = tables.database.begin_read()?;
-            let known: BTreeSet<String> = read
-                .list_tables()?
-                .map(|table| table.name().to_owned())
-                .collect();
-            let mut rows = Vec::new();
-            for (name, table) in [
-                ("rows of dir", tables::DIRECTORY),
-                ("rows of cp", tables::CHECKPOINTS),
-                ("rows of blk", tables::BLOCKS),
-            ] {
-                rows.push((name, sum(&read, table, &known)?));
-            }
-            for (name, table) in [
-                ("rows of tail", tables::TAIL),
-                ("rows of par", tables::PARITY),
-            ] {
-                rows.push((name, sum(&read, table, &known)?));
-            }
-            Ok::<_, redb::Error>(rows)
-        })
     }
 
     /// Returns the owner in the database.
@@ -444,20 +414,4 @@ impl RowSource {
             Ok::<_, redb::Error>(part.map(<[u8]>::to_vec))
         })
     }
-}
-
-/// Sums up the lengths of a table's rows; a table may be absent.
-fn sum<K: redb::Key + 'static>(
-    read: &ReadTransaction,
-    table: TableDefinition<'_, K, &'static [u8]>,
-    known: &BTreeSet<String>,
-) -> Result<u64, redb::Error> {
-    if !known.contains(redb::TableHandle::name(&table)) {
-        return Ok(0);
-    }
-    read.open_table(table)?
-        .iter()?
-        .try_fold(0, |bytes: u64, row| {
-            Ok(bytes.saturating_add(len64(row?.1.value().len())))
-        })
 }

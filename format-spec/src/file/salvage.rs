@@ -272,25 +272,6 @@ impl Salvage {
         }
     }
 
-    /// Weighs the rows without bodies and indexes, headers included.
-    pub(crate) fn weigh(&self) -> Vec<(&'static str, u64)> {
-        let named = [
-            ("rows of directory", [RowKind::Directory, RowKind::Block]),
-            ("rows of parity", [RowKind::Stripe, RowKind::Shard]),
-            ("other rows", [RowKind::Checkpoint, RowKind::State]),
-        ];
-        let sum = |kinds: [RowKind; 2]| {
-            let rows = self
-                .rows
-                .iter()
-                .filter(|((kind, _), _)| kinds.contains(kind));
-            let rows = rows.flat_map(|(_, rows)| rows);
-            rows.map(|row| u64::from(row.len).saturating_add(len64(ROW_HEADER)))
-                .sum()
-        };
-        named.map(|(name, kinds)| (name, sum(kinds))).to_vec()
-    }
-
     /// Returns whether no row was found.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
