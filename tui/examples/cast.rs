@@ -2,11 +2,14 @@
 //!
 //! `cast FILE KUBEREEL`: the program judges the reel; the same reel gives the same bytes.
 
+mod svg;
+
 use kubereel_tui::headless::Headless;
 use kubereel_tui::{Depth, Executable, Palette, Theme, TuiRequest};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use svg::svg;
 
 /// Columns and rows.
 const SIZE: (u16, u16) = (120, 36);
@@ -51,12 +54,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let theme = Theme::new(Palette::Dark, Depth::Indexed);
     let mut program = Headless::begin(request, theme, Some(executable), SIZE)?;
     program.settle_judged()?;
-    let mut frames = vec![("kubereel run.reel", program.picture())];
+    let mut frames = vec![("kubereel run.reel", svg(&program.screen()))];
     for (key, words) in STEPS {
         program.press(key);
         program.wait()?;
         program.settle()?;
-        frames.push((words, program.picture()));
+        frames.push((words, svg(&program.screen())));
     }
     std::fs::write(file, animated(&frames)?)?;
     Ok(())

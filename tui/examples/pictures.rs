@@ -2,10 +2,13 @@
 //!
 //! `pictures FOLDER KUBEREEL`: the program judges the reel; the same reel gives the same bytes.
 
+mod svg;
+
 use kubereel_tui::headless::Headless;
 use kubereel_tui::{Depth, Executable, Palette, Theme, TuiRequest};
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use svg::svg;
 
 /// A picture: its name, its columns and rows, the keys that lead there from the first screen.
 const PICTURES: [(&str, (u16, u16), &[&str]); 5] = [
@@ -53,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             program.wait()?;
             program.settle()?;
         }
-        std::fs::write(folder.join(format!("{name}.svg")), program.picture())?;
+        std::fs::write(folder.join(format!("{name}.svg")), svg(&program.screen()))?;
     }
     Ok(())
 }

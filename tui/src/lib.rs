@@ -24,7 +24,6 @@ mod lane;
 mod layout;
 mod model;
 mod msg;
-mod picture;
 mod problem;
 mod runtime;
 mod subject;

@@ -6,11 +6,11 @@ use super::judge::Executable;
 use super::looping::EventLoop;
 use crate::findings::JudgingState;
 use crate::model::TuiRequest;
-use crate::picture::svg;
 use crate::theme::Theme;
 use crate::view::view;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::backend::{CrosstermBackend, TestBackend};
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 use std::io;
@@ -193,13 +193,13 @@ impl Headless {
         self.sent.load(Ordering::Relaxed)
     }
 
-    /// Gives the frame as a picture, as SVG.
-    pub fn picture(&self) -> String {
+    /// Gives the frame.
+    pub fn screen(&self) -> Buffer {
         let model = &self.looping.model;
         let (width, height) = model.size;
         let Ok(mut screen) = Terminal::new(TestBackend::new(width, height));
         let Ok(frame) = screen.draw(|frame| view(model, frame));
-        svg(frame.buffer)
+        frame.buffer.clone()
     }
 
     /// Draws the whole frame from what is in memory, for a terminal that shows nothing yet; gives how
