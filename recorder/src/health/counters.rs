@@ -12,11 +12,7 @@ use kubereel_format::{
 };
 use kubereel_redact::Redactor;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Stands for "nothing is waiting" and for "never" where a time is stored.
-const NOTHING: u64 = u64::MAX;
 
 /// The state of the recording at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -115,12 +111,15 @@ pub(crate) struct ResourceProgress {
     pub(crate) come: ResourceReach,
 }
 
+/// The counters, and what the derived fields of a status are made of.
 #[derive(Debug, Default)]
-struct StatusTexts {
-    trouble: String,
-    is_reachable: bool,
-    write_trouble: String,
-    budget: String,
+struct HealthState {
+    /// Without the fields that [`Health::status`] derives.
+    status: RecorderStatus,
+    probed_at: Option<Elapsed>,
+    /// When the oldest record that is not durable was received.
+    pending_since: Option<Elapsed>,
+    used_percent: u64,
     resources: BTreeMap<u32, ResourceCoverage>,
     left_out: u64,
     /// Resources that the reel never recorded, because of a limit.
@@ -133,26 +132,7 @@ struct StatusTexts {
 pub(crate) struct Health {
     clock: Clock,
     redactor: Redactor,
-    added: AtomicU64,
-    modified: AtomicU64,
-    deleted: AtomicU64,
-    gaps: AtomicU64,
-    closed_gaps: AtomicU64,
-    odd_lines: AtomicU64,
-    connections: AtomicU64,
-    expired: AtomicU64,
-    outages: AtomicU64,
-    is_out: AtomicBool,
-    probed_at: AtomicU64,
-    file_bytes: AtomicU64,
-    queued_bytes: AtomicU64,
-    pending_since: AtomicU64,
-    max_bytes: AtomicU64,
-    budget_steps: AtomicU64,
-    budget_dropped: AtomicU64,
-    used_percent: AtomicU64,
-    sealing_percent: AtomicU64,
-    words: Mutex<StatusTexts>,
+    state: Mutex<HealthState>,
     tally: NoteTally,
     reach: Mutex<ReachTracker>,
 }
@@ -161,30 +141,10 @@ impl Health {
     /// Creates a set of zeros. Error texts pass the redactor: the status page and the terminal show
     /// them.
     pub(crate) fn new(clock: Clock, redactor: Redactor) -> Self {
-        let zero = AtomicU64::default;
         Self {
             clock,
             redactor,
-            added: zero(),
-            modified: zero(),
-            deleted: zero(),
-            gaps: zero(),
-            closed_gaps: zero(),
-            odd_lines: zero(),
-            connections: zero(),
-            expired: zero(),
-            outages: zero(),
-            is_out: AtomicBool::new(false),
-            probed_at: AtomicU64::new(NOTHING),
-            file_bytes: zero(),
-            queued_bytes: zero(),
-            pending_since: AtomicU64::new(NOTHING),
-            max_bytes: zero(),
-            budget_steps: zero(),
-            budget_dropped: zero(),
-            used_percent: zero(),
-            sealing_percent: AtomicU64::new(NOTHING),
-            words: Mutex::default(),
+            state: Mutex::default(),
             tally: NoteTally::default(),
             reach: Mutex::default(),
         }
@@ -194,15 +154,16 @@ impl Health {
     pub(crate) fn appended(&self, entry: &QueueEntry) {
         self.tally.take(entry);
         self.reach().take(entry);
+        let status = &mut self.state().status;
         let counter = match entry {
             QueueEntry::Event(event) => match event.kind {
-                EventType::Added => &self.added,
-                EventType::Modified => &self.modified,
-                EventType::Deleted => &self.deleted,
+                EventType::Added => &mut status.added,
+                EventType::Modified => &mut status.modified,
+                EventType::Deleted => &mut status.deleted,
             },
             QueueEntry::Note {
                 note: Note::Gap(_), ..
-            } => &self.gaps,
+            } => &mut status.gaps,
             QueueEntry::Note {
                 note:
                     Note::GapJudged {
@@ -210,27 +171,27 @@ impl Health {
                         ..
                     },
                 ..
-            } => &self.closed_gaps,
+            } => &mut status.closed_gaps,
             QueueEntry::Note {
                 note: Note::Connected { .. },
                 ..
-            } => &self.connections,
+            } => &mut status.connections,
             QueueEntry::Note {
                 note: Note::OutageBegan { .. },
                 ..
-            } => &self.outages,
+            } => &mut status.outages,
             QueueEntry::Blob {
                 note: kubereel_format::BlobNote::OddLine { .. },
                 ..
-            } => &self.odd_lines,
+            } => &mut status.odd_lines,
             QueueEntry::Note { .. } | QueueEntry::Blob { .. } => return,
         };
-        counter.fetch_add(1, Ordering::Relaxed);
+        *counter += 1;
     }
 
     /// Everything appended is durable.
     pub(crate) fn committed(&self, stats: &CommitStats) {
-        self.file_bytes.store(stats.file_bytes, Ordering::Relaxed);
+        self.state().status.file_bytes = stats.file_bytes;
         self.reach().committed();
     }
 
@@ -246,92 +207,90 @@ impl Health {
 
     /// Sets when the oldest record that is not durable was received.
     pub(crate) fn set_pending(&self, since: Option<Elapsed>) {
-        let micros = since.map_or(NOTHING, |since| since.micros);
-        self.pending_since.store(micros, Ordering::Relaxed);
+        self.state().pending_since = since;
     }
 
     /// Sets the number of received bytes that are not durable.
     pub(crate) fn set_queued(&self, bytes: usize) {
-        let bytes = len64(bytes);
-        self.queued_bytes.store(bytes, Ordering::Relaxed);
+        self.state().status.queued_bytes = len64(bytes);
     }
 
     /// Counts a response that reported a lost history.
     pub(crate) fn count_expired(&self) {
-        self.expired.fetch_add(1, Ordering::Relaxed);
+        self.state().status.expired += 1;
     }
 
     /// The API answered a probe at that time.
     pub(crate) fn probed(&self, at: Elapsed) {
-        self.probed_at.store(at.micros, Ordering::Relaxed);
-        let words = self.words();
+        let mut state = self.state();
+        state.probed_at = Some(at);
         self.tally.tick(at, |resource| {
             // What is refused did not come back.
-            let coverage = words.resources.get(&resource.0);
+            let coverage = state.resources.get(&resource.0);
             coverage.is_some_and(|coverage| *coverage != ResourceCoverage::Complete)
         });
     }
 
     /// Sets whether the API is out.
     pub(crate) fn set_out(&self, is_out: bool) {
-        self.is_out.store(is_out, Ordering::Relaxed);
+        self.state().status.is_out = is_out;
     }
 
     /// Returns whether the API is out: then other failures are a consequence.
     pub(crate) fn is_out(&self) -> bool {
-        self.is_out.load(Ordering::Relaxed)
+        self.state().status.is_out
     }
 
     /// Sets whether the cluster responds, with the reason if it does not.
     pub(crate) fn set_reachable(&self, trouble: Option<&str>) {
         let trouble = trouble.map(|trouble| self.redactor.words(trouble));
-        let mut words = self.words();
-        words.is_reachable = trouble.is_none();
-        words.trouble = trouble.unwrap_or_default().into_owned();
+        let status = &mut self.state().status;
+        status.is_reachable = trouble.is_none();
+        status.trouble = trouble.unwrap_or_default().into_owned();
     }
 
     /// Sets whether the file can be written, with the reason if it cannot.
     pub(crate) fn set_write_trouble(&self, trouble: &str) {
         let trouble = self.redactor.words(trouble).into_owned();
-        self.words().write_trouble = trouble;
+        self.state().status.write_trouble = trouble;
     }
 
     /// Sets the size limit of the file.
     pub(crate) fn set_max_bytes(&self, bytes: u64) {
-        self.max_bytes.store(bytes, Ordering::Relaxed);
+        self.state().status.max_bytes = bytes;
     }
 
     /// Sets the used share of the size limit, in percent.
     pub(crate) fn set_used_percent(&self, percent: u64) {
-        self.used_percent.store(percent, Ordering::Relaxed);
+        self.state().used_percent = percent;
     }
 
     /// Returns the used share of the size limit, in percent; 0 without a limit.
     pub(crate) fn used_percent(&self) -> u64 {
-        self.used_percent.load(Ordering::Relaxed)
+        self.state().used_percent
     }
 
     /// Sealing the finished file has come so far, in percent; `None` if it is not being sealed.
     pub(crate) fn set_sealing(&self, percent: Option<u64>) {
-        let percent = percent.unwrap_or(NOTHING);
-        self.sealing_percent.store(percent, Ordering::Relaxed);
+        self.state().status.sealing_percent = percent;
     }
 
     /// Sets the last budget step.
     pub(crate) fn set_budget(&self, words: &str) {
-        self.budget_steps.fetch_add(1, Ordering::Relaxed);
         let words = self.redactor.words(words).into_owned();
-        self.words().budget = words;
+        let status = &mut self.state().status;
+        status.budget_steps += 1;
+        status.budget = words;
     }
 
     /// Counts a record that was not written because of a budget.
     pub(crate) fn count_budget_dropped(&self) {
-        self.budget_dropped.fetch_add(1, Ordering::Relaxed);
+        self.state().status.budget_dropped += 1;
     }
 
     /// Sets the state of a resource; `None` when it is no longer followed.
     pub(crate) fn set_resource(&self, resource: u32, state: Option<ResourceCoverage>) {
-        let resources = &mut self.words().resources;
+        let resources = &mut self.state().resources;
         match state {
             Some(state) => resources.insert(resource, state),
             None => resources.remove(&resource),
@@ -340,18 +299,18 @@ impl Health {
 
     /// Sets how many resources wait for the definitions before they are followed.
     pub(crate) fn set_waiting(&self, resources: usize) {
-        self.words().waiting_resources = len64(resources);
+        self.state().waiting_resources = len64(resources);
     }
 
     /// Sets how many resources are left out by decision: they have no watch or list, or another one
     /// has their storage.
     pub(crate) fn set_left_out(&self, resources: usize) {
-        self.words().left_out = len64(resources);
+        self.state().left_out = len64(resources);
     }
 
     /// Sets how many resources that the reel never recorded are not followed because of a limit.
     pub(crate) fn set_unstarted(&self, resources: usize) {
-        self.words().unstarted = len64(resources);
+        self.state().unstarted = len64(resources);
     }
 
     /// Returns the summary of the notes so far.
@@ -361,59 +320,31 @@ impl Health {
 
     /// Returns the state of everything.
     pub(crate) fn status(&self) -> RecorderStatus {
-        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let elapsed_micros = self.clock.elapsed().micros;
-        let words = self.words();
+        let elapsed = self.clock.elapsed().micros;
+        let since = |at: Elapsed| elapsed.saturating_sub(at.micros);
+        let state = self.state();
         let count = |wanted| {
-            let states = words.resources.values();
+            let states = state.resources.values();
             len64(states.filter(|state| **state == wanted).count())
         };
         let complete = count(ResourceCoverage::Complete);
-        let limited = words.unstarted + count(ResourceCoverage::LeftOut);
-        let uncovered = words.left_out + count(ResourceCoverage::NotCovered);
+        let limited = state.unstarted + count(ResourceCoverage::LeftOut);
+        let uncovered = state.left_out + count(ResourceCoverage::NotCovered);
         RecorderStatus {
-            elapsed_micros,
-            added: get(&self.added),
-            modified: get(&self.modified),
-            deleted: get(&self.deleted),
-            gaps: get(&self.gaps),
-            closed_gaps: get(&self.closed_gaps),
-            odd_lines: get(&self.odd_lines),
-            connections: get(&self.connections),
-            expired: get(&self.expired),
-            outages: get(&self.outages),
-            is_out: self.is_out.load(Ordering::Relaxed),
-            probed_ago_micros: match get(&self.probed_at) {
-                NOTHING => None,
-                at => Some(elapsed_micros.saturating_sub(at)),
-            },
-            file_bytes: get(&self.file_bytes),
-            queued_bytes: get(&self.queued_bytes),
-            lag_micros: match get(&self.pending_since) {
-                NOTHING => 0,
-                since => elapsed_micros.saturating_sub(since),
-            },
-            resources: complete + count(ResourceCoverage::Behind) + words.waiting_resources,
+            elapsed_micros: elapsed,
+            probed_ago_micros: state.probed_at.map(since),
+            lag_micros: state.pending_since.map_or(0, since),
+            resources: complete + count(ResourceCoverage::Behind) + state.waiting_resources,
             resources_complete: complete,
             resources_not_covered: uncovered + limited,
             resources_left_out: limited,
-            is_reachable: words.is_reachable,
-            trouble: words.trouble.clone(),
-            write_trouble: words.write_trouble.clone(),
-            max_bytes: get(&self.max_bytes),
-            budget: words.budget.clone(),
-            budget_steps: get(&self.budget_steps),
-            budget_dropped: get(&self.budget_dropped),
-            sealing_percent: match get(&self.sealing_percent) {
-                NOTHING => None,
-                percent => Some(percent),
-            },
+            ..state.status.clone()
         }
     }
 
     /// Returns how far the resources of this run are recorded, also those that no longer are.
     pub(crate) fn stand(&self) -> RecordingProgress {
-        let states = self.words().resources.clone();
+        let states = self.state().resources.clone();
         let reach = self.reach();
         let resources = states.into_iter().filter_map(|(id, state)| {
             let (info, come) = reach.of(ResourceId(id))?;
@@ -430,8 +361,8 @@ impl Health {
         self.reach.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn words(&self) -> MutexGuard<'_, StatusTexts> {
-        self.words.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, HealthState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
