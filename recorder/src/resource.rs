@@ -3,11 +3,22 @@
 
 use crate::server::query_value;
 use crate::version::ResourceVersion;
-use kubereel_format::ResourceInfo;
+use kubereel_format::{NotCoveredReason, Note, ResourceInfo};
 use kubereel_redact::ResourceType;
 
 /// Group and plural of a resource.
 pub(crate) type GroupResource = (String, String);
+
+/// Returns the note that a resource is not recorded.
+pub(crate) fn not_covered(info: &ResourceInfo, reason: NotCoveredReason, detail: String) -> Note {
+    Note::NotCovered {
+        group: info.group.clone(),
+        version: info.version.clone(),
+        plural: info.plural.clone(),
+        reason,
+        detail,
+    }
+}
 
 /// A recorded resource.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use crate::budget::plan::{BudgetPlan, BudgetStep, MemoryPlan};
 use crate::health::Health;
 use crate::number::len64;
 use crate::queue::QueueEntry;
-use crate::resource::GroupResource;
+use crate::resource::{GroupResource, not_covered};
 use kubereel_format::{
     BlobNote, ConnectionId, EndCause, NotCoveredReason, Note, ObjectMemory, ResourceId,
     ResourceInfo, Stamp, Usage,
@@ -396,16 +396,6 @@ impl Gate {
 
 fn name_of(info: &ResourceInfo) -> GroupResource {
     (info.group.clone(), info.plural.clone())
-}
-
-fn not_covered(info: &ResourceInfo, reason: NotCoveredReason, detail: String) -> Note {
-    Note::NotCovered {
-        group: info.group.clone(),
-        version: info.version.clone(),
-        plural: info.plural.clone(),
-        reason,
-        detail,
-    }
 }
 
 /// Formats a size.

@@ -2,7 +2,7 @@
 //! resource; an API service names the group version of another server, up to a minute before
 //! discovery does.
 
-use crate::discover::documents::ServedResource;
+use kubereel_format::{ResourceId, ResourceInfo};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -10,8 +10,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 /// The content of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CrdDefinition {
-    /// Its resource in the stored version if that one is served, else in the first served version.
-    pub(crate) served: Option<ServedResource>,
+    /// Its resource, without an id, in the stored version if that one is served, else in the first
+    /// served version.
+    pub(crate) served: Option<ResourceInfo>,
     /// Whether its condition reports that the server serves it.
     pub(crate) is_established: bool,
     /// A fingerprint that differs between two states of a definition if the server starts a new
@@ -107,7 +108,8 @@ pub(crate) fn definition(object: &[u8]) -> Option<CrdDefinition> {
         .iter()
         .find(|version| version.served && version.storage)
         .or_else(|| versions.iter().find(|version| version.served));
-    let served = version.map(|version| ServedResource {
+    let served = version.map(|version| ResourceInfo {
+        id: ResourceId::default(),
         group: raw.spec.group.clone(),
         version: version.name.clone(),
         plural: raw.spec.names.plural.clone(),
@@ -115,7 +117,7 @@ pub(crate) fn definition(object: &[u8]) -> Option<CrdDefinition> {
         kind: raw.spec.names.kind.clone(),
         short_names: raw.spec.names.short_names.clone(),
         categories: raw.spec.names.categories.clone(),
-        is_namespaced: raw.spec.scope == "Namespaced",
+        namespaced: raw.spec.scope == "Namespaced",
         verbs: VERBS.map(str::to_owned).to_vec(),
         storage_hash: None,
     });

@@ -6,32 +6,13 @@ use crate::discover::poll::HighestRevision;
 use crate::server::{ApiServer, Failure, FailureKind, Get, HttpAnswer};
 use crate::version::ResourceVersion;
 use crate::wire::{self, ListSplitter};
+use kubereel_format::{ResourceId, ResourceInfo};
 use serde::Deserialize;
 use std::cmp::Ordering;
 use tokio::task::JoinSet;
 
 /// The `Accept` header for the aggregated documents, new form first, plain form last.
 pub(crate) const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
-
-/// One resource in one version, as discovery describes it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ServedResource {
-    /// The API group; empty for the core group.
-    pub(crate) group: String,
-    pub(crate) version: String,
-    /// The plural name.
-    pub(crate) plural: String,
-    /// The singular name.
-    pub(crate) singular: String,
-    pub(crate) kind: String,
-    pub(crate) short_names: Vec<String>,
-    pub(crate) categories: Vec<String>,
-    /// Whether its objects are namespaced.
-    pub(crate) is_namespaced: bool,
-    pub(crate) verbs: Vec<String>,
-    /// The storage version hash; only the older documents have it.
-    pub(crate) storage_hash: Option<String>,
-}
 
 /// One group version, and whether its description is up to date.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,8 +28,8 @@ pub(crate) struct GroupVersion {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AggregatedDiscovery {
     pub(crate) versions: Vec<GroupVersion>,
-    /// Their resources.
-    pub(crate) served: Vec<ServedResource>,
+    /// Their resources, which have no ids yet.
+    pub(crate) served: Vec<ResourceInfo>,
 }
 
 #[derive(Deserialize)]
@@ -120,7 +101,8 @@ pub(crate) fn aggregated(bytes: &[u8]) -> Option<AggregatedDiscovery> {
                 is_stale: version.freshness == "Stale",
             });
             for resource in version.resources {
-                out.served.push(ServedResource {
+                out.served.push(ResourceInfo {
+                    id: ResourceId::default(),
                     group: group.metadata.name.clone(),
                     version: version.version.clone(),
                     plural: resource.resource,
@@ -131,7 +113,7 @@ pub(crate) fn aggregated(bytes: &[u8]) -> Option<AggregatedDiscovery> {
                         .unwrap_or_default(),
                     short_names: resource.short_names,
                     categories: resource.categories,
-                    is_namespaced: resource.scope == "Namespaced",
+                    namespaced: resource.scope == "Namespaced",
                     verbs: resource.verbs,
                     storage_hash: None,
                 });
@@ -171,7 +153,7 @@ struct RawLegacyResource {
 }
 
 /// Reads the document of one group version; `None` if it is not one.
-pub(crate) fn legacy(bytes: &[u8]) -> Option<Vec<ServedResource>> {
+pub(crate) fn legacy(bytes: &[u8]) -> Option<Vec<ResourceInfo>> {
     let list: RawLegacy = serde_json::from_slice(bytes).ok()?;
     if list.kind != "APIResourceList" {
         return None;
@@ -185,7 +167,8 @@ pub(crate) fn legacy(bytes: &[u8]) -> Option<Vec<ServedResource>> {
         if resource.name.contains('/') {
             return None;
         }
-        Some(ServedResource {
+        Some(ResourceInfo {
+            id: ResourceId::default(),
             group: group.to_owned(),
             version: version.to_owned(),
             plural: resource.name,
@@ -193,7 +176,7 @@ pub(crate) fn legacy(bytes: &[u8]) -> Option<Vec<ServedResource>> {
             kind: resource.kind,
             short_names: resource.short_names.unwrap_or_default(),
             categories: resource.categories.unwrap_or_default(),
-            is_namespaced: resource.namespaced,
+            namespaced: resource.namespaced,
             verbs: resource.verbs,
             storage_hash: Some(resource.storage_hash).filter(|hash| !hash.is_empty()),
         })
@@ -362,7 +345,7 @@ async fn revision_of(server: &ApiServer, path: &str) -> Option<ResourceVersion> 
 }
 
 /// The older document of a group version: its content and its bytes.
-type GroupVersionDocument = Result<(Vec<ServedResource>, Vec<u8>), Failure>;
+type GroupVersionDocument = Result<(Vec<ResourceInfo>, Vec<u8>), Failure>;
 
 /// Reads the older documents of several group versions, some at a time, and returns them in order.
 pub(super) async fn group_version_documents(
@@ -457,7 +440,7 @@ mod tests {
             (served.group.as_str(), served.kind.as_str()),
             ("apps", "Deployment")
         );
-        assert!(served.is_namespaced);
+        assert!(served.namespaced);
         assert_eq!(served.short_names, ["deploy"]);
         assert_eq!(
             document

@@ -7,6 +7,6 @@ mod plan;
 mod poll;
 
 pub(crate) use definitions::{ApiService, CrdDefinition, api_service, definition};
-pub(crate) use documents::{ServedResource, present_revision};
-pub(crate) use plan::{SkippedResource, plan, resource_info};
+pub(crate) use documents::present_revision;
+pub(crate) use plan::plan;
 pub(crate) use poll::{ClusterIdentity, Discovery, DiscoveryEvent, GroupKey, Poller};

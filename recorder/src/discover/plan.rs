@@ -1,42 +1,28 @@
 //! Chooses what is recorded: every resource with list and watch, in one version, once for each
 //! storage. Other resources are named with the reason.
 
-use super::documents::ServedResource;
-use kubereel_format::{NotCoveredReason, ResourceId, ResourceInfo};
+use crate::resource::not_covered;
+use kubereel_format::{NotCoveredReason, Note, ResourceInfo};
 use std::collections::BTreeMap;
-
-/// A resource that is not recorded.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct SkippedResource {
-    /// The API group.
-    pub(crate) group: String,
-    /// The version that discovery prefers.
-    pub(crate) version: String,
-    /// The plural name.
-    pub(crate) plural: String,
-    /// The reason.
-    pub(crate) reason: NotCoveredReason,
-    /// The recorded resource with the same storage, if there is one.
-    pub(crate) detail: String,
-}
 
 /// The resources to record, and the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DiscoveryPlan {
     /// The resources to record, in the order of discovery.
-    pub(crate) follow: Vec<ServedResource>,
-    /// The resources that are not recorded.
-    pub(crate) left_out: Vec<SkippedResource>,
+    pub(crate) follow: Vec<ResourceInfo>,
+    /// A note for each of the others: its preferred version, the reason, and the recorded resource
+    /// with the same storage, if there is one.
+    pub(crate) left_out: Vec<Note>,
 }
 
 /// Chooses. `served` is in the order of preference; `wanted` names the version to take if there is
 /// a reason to deviate from the preferred one.
 pub(crate) fn plan(
-    served: &[ServedResource],
+    served: &[ResourceInfo],
     wanted: &BTreeMap<(String, String), String>,
 ) -> DiscoveryPlan {
     let mut order: Vec<(&str, &str)> = Vec::new();
-    let mut versions: BTreeMap<(&str, &str), Vec<&ServedResource>> = BTreeMap::new();
+    let mut versions: BTreeMap<(&str, &str), Vec<&ResourceInfo>> = BTreeMap::new();
     for one in served {
         let key = (one.group.as_str(), one.plural.as_str());
         let known = versions.entry(key).or_default();
@@ -55,7 +41,7 @@ pub(crate) fn plan(
     plan
 }
 
-fn choose(versions: &[&ServedResource], wanted: Option<&String>, plan: &mut DiscoveryPlan) {
+fn choose(versions: &[&ResourceInfo], wanted: Option<&String>, plan: &mut DiscoveryPlan) {
     let mut usable = versions
         .iter()
         .filter(|one| has(one, "list") && has(one, "watch"));
@@ -81,28 +67,19 @@ fn choose(versions: &[&ServedResource], wanted: Option<&String>, plan: &mut Disc
         // Reviews and bindings are not stored: there is nothing to record.
         return;
     };
-    plan.left_out.push(left_out(first, reason, String::new()));
+    plan.left_out
+        .push(not_covered(first, reason, String::new()));
 }
 
-fn has(served: &ServedResource, verb: &str) -> bool {
+fn has(served: &ResourceInfo, verb: &str) -> bool {
     served.verbs.iter().any(|name| name == verb)
-}
-
-fn left_out(served: &ServedResource, reason: NotCoveredReason, detail: String) -> SkippedResource {
-    SkippedResource {
-        group: served.group.clone(),
-        version: served.version.clone(),
-        plural: served.plural.clone(),
-        reason,
-        detail,
-    }
 }
 
 /// Leaves out resources that another recorded resource of the same name has in the same storage.
 ///
 /// The core group comes first, the retired `extensions` last, and otherwise discovery's order.
 fn leave_out_doubles(plan: &mut DiscoveryPlan) {
-    let rank = |one: &ServedResource| match one.group.as_str() {
+    let rank = |one: &ResourceInfo| match one.group.as_str() {
         "" => 0,
         "extensions" => 2,
         _ => 1,
@@ -125,48 +102,29 @@ fn leave_out_doubles(plan: &mut DiscoveryPlan) {
             .and_then(|hash| first.get(&(hash.clone(), one.plural.clone())));
         match best {
             Some((_, best)) if *best != place => {
-                let stands = all.get(*best).map(qualified).unwrap_or_default();
+                let stands = all
+                    .get(*best)
+                    .map(ResourceInfo::qualified)
+                    .unwrap_or_default();
                 plan.left_out
-                    .push(left_out(one, NotCoveredReason::SameStorage, stands));
+                    .push(not_covered(one, NotCoveredReason::SameStorage, stands));
             }
             _ => plan.follow.push(one.clone()),
         }
     }
 }
 
-fn qualified(served: &ServedResource) -> String {
-    resource_info(served, ResourceId::default()).qualified()
-}
-
-/// Returns the description of a resource for the reel.
-pub(crate) fn resource_info(served: &ServedResource, id: ResourceId) -> ResourceInfo {
-    ResourceInfo {
-        id,
-        group: served.group.clone(),
-        version: served.version.clone(),
-        plural: served.plural.clone(),
-        singular: served.singular.clone(),
-        kind: served.kind.clone(),
-        short_names: served.short_names.clone(),
-        categories: served.categories.clone(),
-        namespaced: served.is_namespaced,
-        verbs: served.verbs.clone(),
-        storage_hash: served.storage_hash.clone(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resource::plain_info;
 
-    fn served(group: &str, version: &str, plural: &str, verbs: &str, hash: &str) -> ServedResource {
-        ServedResource {
-            group: group.into(),
+    fn served(group: &str, version: &str, plural: &str, verbs: &str, hash: &str) -> ResourceInfo {
+        ResourceInfo {
             version: version.into(),
-            plural: plural.into(),
             verbs: verbs.split(' ').map(str::to_owned).collect(),
             storage_hash: Some(hash.to_owned()).filter(|hash| !hash.is_empty()),
-            ..ServedResource::default()
+            ..plain_info(0, group, plural)
         }
     }
 
@@ -189,10 +147,9 @@ mod tests {
             &BTreeMap::new(),
         );
         assert_eq!(followed(&plan), ["/v1/events", "/v1/pods", "x/v1/pods"]);
-        assert_eq!(plan.left_out.len(), 1);
-        assert_eq!(plan.left_out[0].reason, NotCoveredReason::SameStorage);
-        assert_eq!(plan.left_out[0].detail, "events");
-        assert_eq!(plan.left_out[0].group, "events.k8s.io");
+        let other = served("events.k8s.io", "v1", "events", "", "");
+        let note = not_covered(&other, NotCoveredReason::SameStorage, "events".to_owned());
+        assert_eq!(plan.left_out, [note]);
     }
 
     #[test]
@@ -221,10 +178,15 @@ mod tests {
             &BTreeMap::new(),
         );
         assert_eq!(followed(&plan), [""; 0]);
-        let reasons: Vec<_> = plan.left_out.iter().map(|one| one.reason).collect();
+        let note = |group, plural, reason| {
+            not_covered(&served(group, "v1", plural, "", ""), reason, String::new())
+        };
         assert_eq!(
-            reasons,
-            [NotCoveredReason::NoWatch, NotCoveredReason::NoList]
+            plan.left_out,
+            [
+                note("", "componentstatuses", NotCoveredReason::NoWatch),
+                note("g", "things", NotCoveredReason::NoList),
+            ]
         );
     }
 }

@@ -8,12 +8,12 @@
 
 use crate::clock::Clock;
 use crate::discover::documents::{
-    AGGREGATED, AggregatedDiscovery, GroupVersion, PATIENCE_SECS, ServedResource, aggregated,
-    document, group_version_documents, group_versions, has_fallen, legacy_path, odd, uid, version,
+    AGGREGATED, AggregatedDiscovery, GroupVersion, PATIENCE_SECS, aggregated, document,
+    group_version_documents, group_versions, has_fallen, legacy_path, odd, uid, version,
 };
 use crate::server::{ApiServer, Failure, Get};
 use crate::version::ResourceVersion;
-use kubereel_format::{DocumentKind, Elapsed};
+use kubereel_format::{DocumentKind, Elapsed, ResourceInfo};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher as _, RandomState};
@@ -97,9 +97,8 @@ impl Discovery {
     }
 
     /// Publishes a round.
-    pub(super) fn round(&self, served: &[ServedResource], doubtful: BTreeSet<GroupKey>) {
-        let key =
-            |one: &ServedResource| (one.group.clone(), one.version.clone(), one.plural.clone());
+    pub(super) fn round(&self, served: &[ResourceInfo], doubtful: BTreeSet<GroupKey>) {
+        let key = |one: &ResourceInfo| (one.group.clone(), one.version.clone(), one.plural.clone());
         self.rounds.send_modify(|round| {
             round.number += 1;
             round.is_good = true;
@@ -169,7 +168,7 @@ pub(crate) enum DiscoveryEvent {
         /// The epoch in which higher revisions than the current ones were seen.
         fallen_in: Option<u32>,
         /// The served resources.
-        served: Vec<ServedResource>,
+        served: Vec<ResourceInfo>,
         /// The group versions that it names and does not describe, each with the error.
         undescribed: BTreeMap<GroupKey, String>,
     },
@@ -358,7 +357,7 @@ impl Poller {
         &self,
         server: &ApiServer,
         versions: &[GroupVersion],
-        all: &mut Vec<ServedResource>,
+        all: &mut Vec<ResourceInfo>,
     ) -> BTreeMap<GroupKey, String> {
         let mut wanted = self.discovery.direct();
         let stale = versions.iter().filter(|version| version.is_stale);
@@ -388,13 +387,13 @@ impl Poller {
         &mut self,
         server: &ApiServer,
         versions: &[GroupVersion],
-        all: &mut [ServedResource],
+        all: &mut [ResourceInfo],
     ) -> BTreeSet<GroupKey> {
         let mut unknown = Vec::new();
         for version in versions {
             let key = (version.group.clone(), version.version.clone());
             let known = self.hashes.get(&key);
-            let needs = |one: &ServedResource| {
+            let needs = |one: &ResourceInfo| {
                 one.group == key.0
                     && one.version == key.1
                     && one.storage_hash.is_none()
@@ -424,7 +423,7 @@ impl Poller {
         doubtful
     }
 
-    fn remember_hashes(&mut self, version: &GroupVersion, served: &[ServedResource]) {
+    fn remember_hashes(&mut self, version: &GroupVersion, served: &[ResourceInfo]) {
         let key = (version.group.clone(), version.version.clone());
         let hashes = served.iter().map(|one| {
             let hash = one.storage_hash.clone().unwrap_or_default();

@@ -3,13 +3,10 @@
 
 use super::past::{EarlierRuns, PastCluster};
 use crate::budget::Exclusions;
-use crate::discover::{
-    ClusterIdentity, CrdDefinition, DiscoveryEvent, GroupKey, ServedResource, SkippedResource,
-    plan, resource_info,
-};
+use crate::discover::{ClusterIdentity, CrdDefinition, DiscoveryEvent, GroupKey, plan};
 use crate::health::ResourceCoverage;
 use crate::queue::QueueEntry;
-use crate::resource::{GroupResource, ResourceRole, WatchTarget};
+use crate::resource::{GroupResource, ResourceRole, WatchTarget, not_covered};
 use crate::server::Failure;
 use crate::watch::context::{DiscoverySighting, WatchContext};
 use crate::watch::state::{ResumeState, WatchOrigin};
@@ -66,7 +63,8 @@ pub(crate) struct Supervisor {
     next_resource: u32,
     /// Versions that are preferred to those of discovery.
     wanted: BTreeMap<GroupResource, String>,
-    noted: BTreeSet<SkippedResource>,
+    /// The notes of resources that are not followed.
+    noted: Vec<Note>,
     /// Group versions whose resources are unknown.
     undescribed: BTreeSet<GroupKey>,
     cluster: Option<PastCluster>,
@@ -76,7 +74,7 @@ pub(crate) struct Supervisor {
     /// The resources that each definition defines, and the fingerprint of the definition.
     custom: BTreeMap<GroupResource, u64>,
     /// Resources that wait for the definitions.
-    waiting: Vec<ServedResource>,
+    waiting: Vec<ResourceInfo>,
     definitions_complete: bool,
     definitions_since: Option<u64>,
     /// What the size budget leaves out.
@@ -128,7 +126,7 @@ impl Supervisor {
             left,
             next_resource: past.resource,
             wanted,
-            noted: BTreeSet::new(),
+            noted: Vec::new(),
             undescribed: BTreeSet::new(),
             cluster: past.cluster,
             has_cluster: false,
@@ -283,7 +281,7 @@ impl Supervisor {
     async fn note_undescribed(
         &mut self,
         mut undescribed: BTreeMap<GroupKey, String>,
-        served: &[ServedResource],
+        served: &[ResourceInfo],
     ) {
         // The streams report the state of followed resources themselves.
         undescribed.retain(|(group, version), _| {
@@ -322,7 +320,7 @@ impl Supervisor {
         }
     }
 
-    async fn follow(&mut self, served: &[ServedResource]) {
+    async fn follow(&mut self, served: &[ResourceInfo]) {
         let plan = plan(served, &self.wanted);
         self.shared.health.set_left_out(plan.left_out.len());
         for left_out in plan.left_out {
@@ -352,26 +350,19 @@ impl Supervisor {
     }
 
     /// Notes once that a resource is not followed.
-    async fn note_left_out(&mut self, left_out: SkippedResource) {
-        if self.noted.insert(left_out.clone()) {
-            self.note(Note::NotCovered {
-                group: left_out.group,
-                version: left_out.version,
-                plural: left_out.plural,
-                reason: left_out.reason,
-                detail: left_out.detail,
-            })
-            .await;
+    async fn note_left_out(&mut self, left_out: Note) {
+        if !self.noted.contains(&left_out) {
+            self.noted.push(left_out.clone());
+            self.note(left_out).await;
         }
     }
 
     /// Notes served resources that are not followed because of the size budget.
-    async fn note_left_out_resources(&mut self, served: &[ServedResource]) {
+    async fn note_left_out_resources(&mut self, served: &[ResourceInfo]) {
         let mut unstarted = 0;
-        for one in served {
-            let name = (one.group.clone(), one.plural.clone());
-            let info = resource_info(one, ResourceId(0));
-            if self.running.contains_key(&name) || !self.is_out(&info) {
+        for info in served {
+            let name = (info.group.clone(), info.plural.clone());
+            if self.running.contains_key(&name) || !self.is_out(info) {
                 continue;
             }
             let key = (
@@ -387,14 +378,8 @@ impl Supervisor {
                 None => unstarted += 1,
             }
             let reason = self.left_out.borrow().reason(&info.group, &info.plural);
-            let left_out = SkippedResource {
-                group: info.group,
-                version: info.version,
-                plural: info.plural,
-                reason,
-                detail: String::new(),
-            };
-            self.note_left_out(left_out).await;
+            self.note_left_out(not_covered(info, reason, String::new()))
+                .await;
         }
         self.shared.health.set_unstarted(unstarted);
     }
@@ -462,13 +447,13 @@ impl Supervisor {
 
     /// Returns whether an earlier run recorded the resource in another version; that version is
     /// continued.
-    fn is_known(&self, served: &ServedResource) -> bool {
+    fn is_known(&self, served: &ResourceInfo) -> bool {
         self.left
             .keys()
             .any(|(group, _, plural)| *group == served.group && *plural == served.plural)
     }
 
-    fn start(&mut self, served: &ServedResource) {
+    fn start(&mut self, served: &ResourceInfo) {
         let name = (served.group.clone(), served.plural.clone());
         let is_wanted = self.wanted.get(&name) == Some(&served.version);
         if let Some(running) = self.running.get_mut(&name) {
@@ -481,7 +466,7 @@ impl Supervisor {
             served.version.clone(),
             served.plural.clone(),
         );
-        if self.is_out(&resource_info(served, ResourceId(0))) {
+        if self.is_out(served) {
             return;
         }
         let (id, memory, origin) = match self.left.remove(&key) {
@@ -494,7 +479,10 @@ impl Supervisor {
                 (id, ResumeState::default(), WatchOrigin::Fresh)
             }
         };
-        let info = resource_info(served, id);
+        let info = ResourceInfo {
+            id,
+            ..served.clone()
+        };
         tracing::debug!(
             resource = info.qualified(),
             version = info.version,
@@ -575,14 +563,9 @@ impl Supervisor {
         let info = running.info.clone();
         tracing::error!(resource = info.qualified(), %error, "the recorder itself failed");
         self.shared.health.set_resource(info.id.0, None);
-        self.note(Note::NotCovered {
-            group: info.group,
-            version: info.version,
-            plural: info.plural,
-            reason: NotCoveredReason::Failing,
-            detail: "an error of the recorder itself".to_owned(),
-        })
-        .await;
+        let detail = "an error of the recorder itself".to_owned();
+        self.note(not_covered(&info, NotCoveredReason::Failing, detail))
+            .await;
     }
 
     /// Waits until every stream has ended, as requested before.
@@ -594,7 +577,7 @@ impl Supervisor {
             if !self.running.contains_key(&name) {
                 let id = ResourceId(self.next_resource);
                 self.next_resource = self.next_resource.saturating_add(1);
-                self.note(Note::Resource(resource_info(&one, id))).await;
+                self.note(Note::Resource(ResourceInfo { id, ..one })).await;
             }
         }
         while self.drives.join_next().await.is_some() {}
@@ -615,13 +598,16 @@ fn has_foreign_group((group, _): &GroupResource) -> bool {
     group.contains('.') && !group.ends_with(".k8s.io")
 }
 
-fn is_definitions(served: &ServedResource) -> bool {
+fn is_definitions(served: &ResourceInfo) -> bool {
     served.group == "apiextensions.k8s.io" && served.plural == "customresourcedefinitions"
 }
 
 /// Sends a stream a new description of its resource; with another version only if that `is_wanted`.
-fn describe(running: &mut RunningWatcher, served: &ServedResource, is_wanted: bool) {
-    let mut info = resource_info(served, running.info.id);
+fn describe(running: &mut RunningWatcher, served: &ResourceInfo, is_wanted: bool) {
+    let mut info = ResourceInfo {
+        id: running.info.id,
+        ..served.clone()
+    };
     // A definition does not contain the storage hash, and the order of verbs has no meaning.
     info.storage_hash = info.storage_hash.or(running.info.storage_hash.clone());
     let sorted = |verbs: &[String]| {

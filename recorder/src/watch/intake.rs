@@ -18,7 +18,7 @@ use crate::health::Health;
 use crate::known::KnownObject;
 use crate::number::len64;
 use crate::queue::{EventEntry, QueueEntry};
-use crate::resource::{ResourceRole, WatchTarget};
+use crate::resource::{ResourceRole, WatchTarget, not_covered};
 use crate::version::ResourceVersion;
 use crate::watch::context::{DiscoverySighting, RecordNumbers};
 use crate::watch::gap::{
@@ -818,15 +818,7 @@ impl Intake {
     }
 
     fn not_covered(&mut self, reason: NotCoveredReason, detail: String, at: Stamp) {
-        let info = &self.target.info;
-        let note = Note::NotCovered {
-            group: info.group.clone(),
-            version: info.version.clone(),
-            plural: info.plural.clone(),
-            reason,
-            detail,
-        };
-        self.note(at, note);
+        self.note(at, not_covered(&self.target.info, reason, detail));
         self.is_announced = false;
     }
 
