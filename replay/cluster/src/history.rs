@@ -9,7 +9,7 @@ use kubereel_format::{
     BodyBuffer, EventType, Evidence, ObjectId, ObjectKeyRef, RecordedAt, ResourceId, ResourceInfo,
     Seq,
 };
-use kubereel_history::{Cut, FirstLooks, QueryError, Timeline};
+use kubereel_history::{Cut, QueryError, Timeline};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -218,7 +218,8 @@ impl ClusterHistory<'_> {
             evidence: head.evidence,
             is_first_look: resource.filter(|_| is_first).is_some_and(|resource| {
                 let created = created(bytes);
-                FirstLooks::of(self.timeline).has(resource, head.evidence, head.stamp.wall, created)
+                let looks = self.timeline.first_looks();
+                looks.has(resource, head.evidence, head.stamp.wall, created)
             }),
             object: head.object,
             is_gone,

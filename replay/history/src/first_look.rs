@@ -1,6 +1,6 @@
 //! Which versions show only that their object existed before anybody looked at its resource.
 
-use crate::timeline::Timeline;
+use crate::coverage::Coverage;
 use kubereel_format::{Evidence, RecordedAt, ResourceId};
 use std::collections::BTreeMap;
 
@@ -18,17 +18,12 @@ pub struct FirstLooks {
 }
 
 impl FirstLooks {
-    /// Reads them from a reel.
-    pub fn of(timeline: &Timeline) -> Self {
-        let imported = timeline.resources().iter().filter_map(|info| {
-            let coverage = timeline.coverage(info.id)?;
-            let imported = coverage
-                .imported()
-                .filter(|_| coverage.is_only_imported())?;
-            Some((info.id, imported.since))
-        });
+    /// Reads them from what was observed of a recording that begins at a time.
+    pub(crate) fn of(start: RecordedAt, coverage: &BTreeMap<ResourceId, Coverage>) -> Self {
+        let only_imported = coverage.iter().filter(|(_, own)| own.is_only_imported());
+        let imported = only_imported.filter_map(|(id, own)| Some((*id, own.imported()?.since)));
         Self {
-            start: timeline.start(),
+            start,
             imported: imported.collect(),
         }
     }

@@ -6,6 +6,7 @@ use crate::coverage::{
     self, Certainty, Coverage, DamagedSpan, RecordedGap, UnobservedEffect, UnobservedReason,
     UnobservedSpan,
 };
+use crate::first_look::FirstLooks;
 use crate::moment::{Cut, Moment, ResolveError};
 use crate::object::{ObjectForm, ObjectMeta};
 use crate::origin::OriginMarks;
@@ -46,6 +47,7 @@ struct TimelineContent {
     clusters: Vec<Cluster>,
     outages: Vec<Outage>,
     coverage: BTreeMap<ResourceId, Coverage>,
+    first_looks: FirstLooks,
     damaged: Vec<DamagedSpan>,
     /// Few queries need the revisions.
     sequences: OnceLock<Vec<RevisionSequence>>,
@@ -84,6 +86,7 @@ impl Timeline {
         let known = TimelineContent {
             clusters: session::clusters(notes),
             outages,
+            first_looks: FirstLooks::of(tables.start(), &coverage),
             coverage,
             damaged,
             sequences,
@@ -334,6 +337,11 @@ impl Timeline {
     /// Returns what was observed of a resource, and what was not.
     pub fn coverage(&self, resource: ResourceId) -> Option<&Coverage> {
         self.known.coverage.get(&resource)
+    }
+
+    /// Returns when each resource was first looked at.
+    pub fn first_looks(&self) -> &FirstLooks {
+        &self.known.first_looks
     }
 
     /// Returns the moment after which a change happened that only a list of an import shows: that of

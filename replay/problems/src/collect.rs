@@ -278,7 +278,7 @@ impl SignCollector {
         }
         Self {
             interests,
-            first_looks: FirstLooks::of(timeline),
+            first_looks: timeline.first_looks().clone(),
             observed: ObservedTimes::of(timeline),
             tracked: BTreeMap::new(),
             deadlines: BTreeMap::new(),

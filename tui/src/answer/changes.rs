@@ -10,7 +10,7 @@ use kubereel_cluster::{StateKind, VersionChanges};
 use kubereel_format::{EventType, ObjectKeyRef, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::counttext::{count, inflected};
 use kubereel_history::{
-    Change, ComparisonScope, CursorStep, Cut, EventQuestion, EventText, FieldStep, FirstLooks,
+    Change, ComparisonScope, CursorStep, Cut, EventQuestion, EventText, FieldStep,
     HistoryItem, HistoryQuestion, HistoryVersion, QueryError, Regarding, SteppedOver, Timeline,
     Track, field, harmless, timetext,
 };
@@ -281,8 +281,6 @@ struct NearbyChanges {
     blocks: BTreeSet<usize>,
     /// Leases, heartbeats, and updates that changed nothing but times.
     quiet: usize,
-    /// Which versions show objects that were there when the recording began.
-    first_looks: FirstLooks,
     /// Objects that were there when the recording began.
     older: usize,
     /// How many events were not looked at.
@@ -305,7 +303,6 @@ pub(super) fn read_nearby(
     let mut cursor = timeline.cursor(Track::Everything, place.cut());
     let mut found = NearbyChanges {
         most: asked.most,
-        first_looks: FirstLooks::of(timeline),
         ..NearbyChanges::default()
     };
     while let Some(step) = cursor.back().filter(|step| step.seq >= first) {
@@ -384,7 +381,7 @@ impl NearbyChanges {
         place: CursorPlace,
     ) {
         // The evidence alone decides about most objects, without their bodies.
-        if self.is_first_look(timeline, step, info, None) {
+        if is_first_look(timeline, step, info, None) {
             self.older += 1;
         } else if info.kind == "Lease" {
             self.quiet += 1;
@@ -394,7 +391,7 @@ impl NearbyChanges {
             self.read += 1;
             let over = SteppedOver::of(timeline, step, info);
             let now = over.as_ref().ok().map(|over| &over.now);
-            if self.is_first_look(timeline, step, info, now) {
+            if is_first_look(timeline, step, info, now) {
                 self.older += 1;
                 return;
             }
@@ -403,25 +400,6 @@ impl NearbyChanges {
                 told => self.told.push(told),
             }
         }
-    }
-
-    /// Returns whether an event shows only that its object was there when the recording began; in an import, by the
-    /// time of creation in its body.
-    fn is_first_look(
-        &self,
-        timeline: &Timeline,
-        step: &CursorStep,
-        info: &ResourceInfo,
-        body: Option<&serde_json::Value>,
-    ) -> bool {
-        let created = body
-            .and_then(|body| timetext::parsed(field::text(body, "/metadata/creationTimestamp")));
-        let evidence = timeline.reel().evidence_of(step.seq);
-        step.before.is_none()
-            && evidence.is_some_and(|evidence| {
-                let looks = &self.first_looks;
-                looks.has(info.id, evidence, step.at, created)
-            })
     }
 
     /// Returns whether the blocks of an event and of the version before it may be read, and takes note of them.
@@ -436,6 +414,24 @@ impl NearbyChanges {
         }
         is_room
     }
+}
+
+/// Returns whether an event shows only that its object was there when the recording began; in an import, by the time
+/// of creation in its body.
+fn is_first_look(
+    timeline: &Timeline,
+    step: &CursorStep,
+    info: &ResourceInfo,
+    body: Option<&serde_json::Value>,
+) -> bool {
+    let created =
+        body.and_then(|body| timetext::parsed(field::text(body, "/metadata/creationTimestamp")));
+    let evidence = timeline.reel().evidence_of(step.seq);
+    step.before.is_none()
+        && evidence.is_some_and(|evidence| {
+            let looks = timeline.first_looks();
+            looks.has(info.id, evidence, step.at, created)
+        })
 }
 
 fn key_of<'a>(

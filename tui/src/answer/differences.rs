@@ -9,7 +9,7 @@ use crate::time::{CursorPlace, TimeDirection};
 use kubereel_cluster::{StateKind, VersionChanges};
 use kubereel_format::{EventType, ResourceInfo, Seq};
 use kubereel_history::{
-    Change, ComparisonScope, Field, FirstLooks, ObjectDifference, ObjectFate, ObjectFilter,
+    Change, ComparisonScope, Field, ObjectDifference, ObjectFate, ObjectFilter,
     ObjectForm, QueryError, ResourceMoment, SegmentKind, Timeline, differing, field, harmless,
     timetext, words, write_yaml,
 };
@@ -567,7 +567,7 @@ impl FieldWalk<'_> {
                 let at = self.timeline.wall_of(seq);
                 let resource = self.search.subject.resource;
                 let created = timetext::parsed(field::text(new, "/metadata/creationTimestamp"));
-                let looks = FirstLooks::of(self.timeline);
+                let looks = self.timeline.first_looks();
                 let is_old =
                     head.is_some_and(|head| looks.has(resource, head.evidence, at, created));
                 // What was there when the recorder first looked did not change then.
