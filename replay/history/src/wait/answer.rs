@@ -57,12 +57,12 @@ impl WaitSpan {
                 let firsts = firsts.filter_map(|id| Self::first_known(timeline, id));
                 let own = firsts.min().unwrap_or(start);
                 let of_events = goals.iter().any(WaitFor::is_momentary);
-                let events = timeline.event_resources().first().copied();
+                let events = timeline.event_resources().into_iter();
                 let events = events
                     // An import knows of no list of Events: its first one must not be passed over.
                     .filter(|&id| of_events && !timeline.is_only_imported(id))
-                    .map(|id| Self::first_known(timeline, id).unwrap_or(start));
-                events.map_or(own, |events| own.max(events))
+                    .filter_map(|id| Self::first_known(timeline, id));
+                events.max().map_or(own, |events| own.max(events))
             },
             |from| Self::instant(timeline, resource, from),
         );

@@ -23,7 +23,7 @@ pub(super) struct HiddenTime {
 
 impl HiddenTime {
     /// Returns the times in which an object was not observed, by their begin.
-    pub(super) fn all(
+    fn all(
         timeline: &Timeline,
         resource: ResourceId,
         filter: &ObjectFilter<'_>,
@@ -94,6 +94,18 @@ impl HiddenTime {
 }
 
 impl HiddenTime {
+    /// Returns the times in which Events may be missing, by their begin.
+    ///
+    /// If a recording has Events in two groups, each must have been observed, as in
+    /// [`Timeline::may_miss_events`].
+    pub(super) fn of_events(timeline: &Timeline, span: &WaitSpan) -> Vec<Self> {
+        let resources = timeline.event_resources().into_iter();
+        let all = |id| Self::all(timeline, id, &ObjectFilter::default(), span);
+        let mut dark: Vec<Self> = resources.flat_map(all).collect();
+        dark.sort_by_key(|dark| (dark.below, dark.from, dark.until));
+        join(dark)
+    }
+
     /// Returns the time in which a change happened that only a list of an import shows.
     fn before_list(timeline: &Timeline, seq: Seq) -> Option<Self> {
         let from = timeline.listed_before(seq)?;

@@ -12,7 +12,6 @@ use crate::cluster_events::{EventQuestion, Regarding};
 use crate::coverage::Coverage;
 use crate::moment::Cut;
 use crate::object::ObjectForm;
-use crate::select::ObjectFilter;
 use crate::tables::before;
 use crate::timeline::Timeline;
 use crate::writers::Authors;
@@ -375,14 +374,7 @@ fn union(all: &[TruthSeries], span: WaitSpan) -> TruthSeries {
 fn event_series(timeline: &Timeline, question: &WaitQuestion<'_>, reason: &str) -> TruthSeries {
     let span = &question.span;
     let mut steps: Vec<(ReelInstant, Option<Seq>, WaitTruth)> = Vec::new();
-    let resources = timeline.event_resources();
-    let unseen = WaitTruth::Unknown(MissedReason::NotObserved);
-    // If a recording has Events in two groups, they are the same ones.
-    let dark = resources
-        .first()
-        .map(|&events| HiddenTime::all(timeline, events, &ObjectFilter::default(), span));
-    let is_unrecorded = dark.is_none();
-    for dark in dark.into_iter().flatten() {
+    for dark in HiddenTime::of_events(timeline, span) {
         let from = ReelInstant {
             below: dark.below,
             at: dark.from,
@@ -429,8 +421,8 @@ fn event_series(timeline: &Timeline, question: &WaitQuestion<'_>, reason: &str) 
     }
     steps.sort_by_key(|(at, ..)| *at);
     let mut series = TruthSeries::until(span.to);
-    let mut now = if is_unrecorded {
-        unseen
+    let mut now = if timeline.event_resources().is_empty() {
+        WaitTruth::Unknown(MissedReason::NotObserved)
     } else {
         WaitTruth::NotMet
     };

@@ -313,6 +313,32 @@ fn events_about_the_object_are_met_at_their_moment() {
 }
 
 #[test]
+fn an_event_may_be_missing_if_the_second_group_of_events_has_a_gap() {
+    let (_folder, timeline) = told(|script, pods, events| {
+        let grouped = script.resource("events.events.k8s.io", "Event", &[]);
+        let grouped = script.connect(grouped, None);
+        for stream in [pods, events, grouped] {
+            script.synced(stream, 1);
+        }
+        script.wait(1000);
+        let from = script.now();
+        script.wait(2000);
+        let again = script.connect(grouped.resource, None);
+        script.gap(grouped.resource, 1, 9, from);
+        script.synced(again, 9);
+        script.wait(1000);
+        script.bookmark(events, 10);
+    });
+    assert!(timeline.may_miss_events((None, None)));
+    let waited = wait(&timeline, &["event=Killing"]);
+    let missed = waited.missed.iter();
+    let missed: Vec<_> = missed
+        .map(|missed| (secs(missed.from), secs(missed.to)))
+        .collect();
+    assert_eq!((waited.verdict, missed), (WaitVerdict::Unknown, vec![(1, 3)]));
+}
+
+#[test]
 fn any_of_several_is_enough_and_some_must_not_come_first() {
     let (_folder, timeline) = two_lives();
     let second = "jsonpath=.metadata.labels.app=q";
