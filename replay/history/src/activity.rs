@@ -108,10 +108,13 @@ impl Timeline {
                 activity.unreadable += 1;
                 continue;
             };
-            let before = step.before.map(|before| self.wall_of(before));
+            let is_creation = self.is_creation(step.seq);
+            // Without a uid, the version before a creation is the deletion of another object.
+            let before = step.before.filter(|_| !is_creation);
+            let before = before.map(|before| self.wall_of(before));
             let mut managers = managers(&step, &bodies, before);
             // Who created an object whose creation was not seen is not known, unless it has one manager only.
-            if before.is_none() && managers.len() > 1 && !self.is_creation(step.seq) {
+            if before.is_none() && managers.len() > 1 && !is_creation {
                 managers.clear();
             }
             let bytes = bodies.now.len();

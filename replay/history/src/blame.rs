@@ -8,7 +8,7 @@ use crate::origin::{OriginSource, OriginTree, OriginUpdate, OriginWalk, VersionO
 use crate::timeline::ObjectVersion;
 use crate::timeline::QueryError;
 use crate::timeline::Timeline;
-use crate::writers::{self, Authors, FieldWriter, ManagedEntry};
+use crate::writers::{FieldWriter, ManagedEntry};
 use kubereel_format::{Evidence, RecordedAt, ResourceInfo, Seq};
 use serde_json::Value;
 
@@ -82,6 +82,10 @@ impl Timeline {
                 return Ok(walk);
             }
         };
+        if self.is_creation(seq) {
+            // Without a uid, the versions before are those of a deleted object of the name.
+            walk.last = None;
+        }
         let before = walk.last.as_ref().map(|(value, _, at)| (value, *at));
         let mut brought = self.brought(resource, seq, before, &new);
         brought.is_after_gap |= walk.is_torn;
@@ -106,14 +110,8 @@ impl Timeline {
         let head = self.reel().head(seq);
         let evidence = head.as_ref().map_or(Evidence::Live, |head| head.evidence);
         let is_creation = self.is_creation(seq);
-        let authors = match before {
-            None if is_creation => Authors::of(writers::at_creation(new)),
-            None => Authors::Unknown,
-            Some((old, old_at)) => {
-                let changes = ComparisonScope::default().changes(old, new);
-                writers::between(old, new, &changes, at.micros_since(old_at))
-            }
-        };
+        let changes = before.map(|(old, _)| ComparisonScope::default().changes(old, new));
+        let authors = self.authors(seq, before, new, &changes.unwrap_or_default());
         let is_gap_between =
             before.is_some_and(|(_, old_at)| self.may_miss_changes(resource.id, old_at, at));
         VersionOrigin {

@@ -8,8 +8,8 @@ use crate::object::ObjectForm;
 use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use crate::timeline::{ObjectVersion, ResourceSnapshot};
-use crate::writers::{self, Authors};
-use kubereel_format::{BodyBuffer, EventType, GatheredBodies, ResourceInfo, Seq};
+use crate::writers::Authors;
+use kubereel_format::{BodyBuffer, GatheredBodies, ResourceInfo, Seq};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -227,7 +227,8 @@ fn value(
 /// The changes of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteppedOver {
-    /// The differences to the version before; `None` if there is none that can be read.
+    /// The differences to the version before; `None` if there is none that can be read, or if the step is the creation
+    /// of the object.
     pub changes: Option<Vec<Change>>,
     /// The writer.
     pub authors: Authors,
@@ -247,24 +248,16 @@ impl SteppedOver {
     ) -> Result<Self, QueryError> {
         let read = |seq: Seq| timeline.object(seq, resource, ObjectForm::WHOLE);
         // Read first: the version before is the base of most versions.
-        let old = step.before.and_then(|before| read(before).ok());
+        // Without a uid, an object that was created again has a version before: its deletion.
+        let before = step.before.filter(|_| !timeline.is_creation(step.seq));
+        let old = before.and_then(|before| Some((read(before).ok()?, timeline.wall_of(before))));
         let now = read(step.seq)?;
         let changes = old
             .as_ref()
-            .map(|old| ComparisonScope::default().changes(old, &now));
-        let authors = match (step.kind, &old, &changes) {
-            (EventType::Deleted, ..) => Authors::Deletion,
-            (_, Some(old), Some(changes)) => {
-                let before = step
-                    .before
-                    .map_or(step.at, |before| timeline.wall_of(before));
-                writers::between(old, &now, changes, step.at.micros_since(before))
-            }
-            (_, None, _) if timeline.is_creation(step.seq) => {
-                Authors::of(writers::at_creation(&now))
-            }
-            _ => Authors::Unknown,
-        };
+            .map(|(old, _)| ComparisonScope::default().changes(old, &now));
+        let before = old.as_ref().map(|(old, at)| (old, *at));
+        let all = changes.as_deref().unwrap_or_default();
+        let authors = timeline.authors(step.seq, before, &now, all);
         Ok(Self {
             changes,
             authors,

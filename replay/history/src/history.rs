@@ -192,6 +192,28 @@ impl Timeline {
         authors.unwrap_or(Authors::Unknown)
     }
 
+    /// Returns who wrote a version. `old` is the version before it that was read, with the time at which it was
+    /// received, and `changes` are all changes between the two.
+    pub(crate) fn authors(
+        &self,
+        seq: Seq,
+        old: Option<(&Value, RecordedAt)>,
+        new: &Value,
+        changes: &[Change],
+    ) -> Authors {
+        match old {
+            _ if self.reel().kind_of(seq) == Some(EventType::Deleted) => Authors::Deletion,
+            // Only a creation that was observed was written by the managers of the version;
+            // otherwise they may have written long before.
+            _ if self.is_creation(seq) => Authors::of(writers::at_creation(new)),
+            Some((old, at)) => {
+                let micros = self.wall_of(seq).micros_since(at);
+                writers::between(old, new, changes, micros)
+            }
+            None => Authors::Unknown,
+        }
+    }
+
     /// Returns the writers of a record's version; none if the record has none.
     pub fn authors_of_record(&self, seq: Seq) -> Authors {
         let object = self.reel().object_of(seq);
@@ -349,15 +371,7 @@ impl<'a> ObjectHistory<'a> {
         let place = self.place(object, before.is_none());
         self.last_object = Some((object, kind == EventType::Deleted));
         let evidence = head.as_ref().map_or(Evidence::Live, |head| head.evidence);
-        let (changes, authors) = self.compared(old.as_ref(), &new, at);
-        let is_creation = self.timeline.is_creation(seq);
-        let authors = match kind {
-            EventType::Deleted => Authors::Deletion,
-            // Only a creation that was observed was written by the managers of the version;
-            // otherwise they may have written long before.
-            _ if is_creation => Authors::of(writers::at_creation(&new)),
-            _ => authors,
-        };
+        let (changes, authors) = self.compared(old.as_ref(), &new, seq);
         self.last = Some(ReadVersion {
             seq,
             at,
@@ -371,7 +385,7 @@ impl<'a> ObjectHistory<'a> {
                 .map_or_else(String::new, |head| head.resource_version.clone()),
             kind,
             evidence,
-            is_creation,
+            is_creation: self.timeline.is_creation(seq),
             uid: self.uid(object),
             place,
             authors,
@@ -384,25 +398,17 @@ impl<'a> ObjectHistory<'a> {
         &self,
         old: Option<&ReadVersion>,
         new: &Value,
-        at: RecordedAt,
+        seq: Seq,
     ) -> (Option<Vec<Change>>, Authors) {
         let scope = &self.question.scope;
-        let (changes, authors) = match old {
-            None => {
-                let is_narrowed = !scope.fields.is_empty();
-                let changes = is_narrowed.then(|| scope.contents(new));
-                (Some(changes.unwrap_or_default()), Authors::Unknown)
-            }
-            Some(ReadVersion { value: None, .. }) => (None, Authors::Unknown),
-            Some(ReadVersion {
-                value: Some(old),
-                at: before,
-                ..
-            }) => {
-                let all = ComparisonScope::default().changes(old, new);
-                let authors = writers::between(old, new, &all, at.micros_since(*before));
-                (Some(scope.changes(old, new)), authors)
-            }
+        let before = old.and_then(|old| Some((old.value.as_ref()?, old.at)));
+        let all = before.map(|(old, _)| ComparisonScope::default().changes(old, new));
+        let authors = (self.timeline).authors(seq, before, new, all.as_deref().unwrap_or_default());
+        let changes = match (before, old) {
+            (Some((old, _)), _) => Some(scope.changes(old, new)),
+            (None, Some(_)) => None,
+            (None, None) if scope.fields.is_empty() => Some(Vec::new()),
+            (None, None) => Some(scope.contents(new)),
         };
         (changes, authors)
     }

@@ -6,7 +6,7 @@ use crate::script::{START_MICROS, Script, Stream, Thing, pod, thing};
 use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId, Seq};
 use kubereel_history::{
     ActivityQuestion, ComparisonScope, Cut, Density, EventQuestion, HistoryItem, HistoryQuestion,
-    Moment, ObjectFilter, Regarding, Timeline, Track, VersionPlace,
+    Moment, ObjectFilter, Regarding, SteppedOver, Timeline, Track, VersionPlace,
 };
 
 const POD: Thing<'static> = Thing {
@@ -399,4 +399,46 @@ fn a_change_that_is_the_first_record_of_an_object_is_no_creation() {
         (Some(2), Some(1)),
         "{activity:?}"
     );
+}
+
+#[test]
+fn an_object_that_is_created_again_without_a_uid_was_written_by_all_its_managers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut script = Script::begin(&path);
+    let pods = script.resource("pods", "Pod", &[]);
+    let stream = script.connect(pods, None);
+    script.synced(stream, 5);
+    let body = |managers: &str| {
+        let body = format!(
+            r#"{{"kind":"Pod","apiVersion":"v1","metadata":{{"name":"a","namespace":"web","managedFields":[{managers}]}}}}"#
+        );
+        body.into_bytes()
+    };
+    let old = r#"{"manager":"old","operation":"Update"}"#;
+    let both = body(&format!(r#"{old},{{"manager":"new","operation":"Update"}}"#));
+    let what = thing("web", "a", "");
+    script.added(stream, what, 6, &body(old));
+    script.deleted(stream, what, 7, &body(old));
+    let created = script.added(stream, what, 8, &both);
+    script.finish();
+    let timeline = Timeline::open(&path).expect("a reel");
+    assert!(timeline.is_creation(created));
+    assert_eq!(timeline.authors_of_record(created).names(), "new,old");
+    let mut cursor = timeline.cursor(Track::Everything, cut(&timeline, "end"));
+    let step = cursor.back().expect("the creation");
+    let resource = timeline.resources().get(pods).expect("pods");
+    let stepped = SteppedOver::of(&timeline, &step, resource).expect("a body");
+    assert_eq!(
+        (stepped.changes, stepped.authors.names()),
+        (None, "new,old".to_owned())
+    );
+    let asked = ActivityQuestion {
+        resources: None,
+        namespace: None,
+        from: created,
+        to: Seq(u64::MAX),
+    };
+    let activity = timeline.write_activity(&asked, |_| {});
+    assert_eq!(activity.managers.len(), 2, "{activity:?}");
 }
