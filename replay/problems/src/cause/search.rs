@@ -14,8 +14,8 @@ use kubereel_cluster::{
     ClusterHistory, ClusterUpdate, HowRequestEnded, OperatorMove, RecordMark, UpdateRequest,
 };
 use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceInfo, Seq};
-use kubereel_history::field::{ObservedGeneration, items, number, text};
-use kubereel_history::{Change, ChangeKind, CursorStep, SteppedOver, Timeline};
+use kubereel_history::field::{items, number, text};
+use kubereel_history::{Change, ChangeKind, CursorStep, RolloutState, SteppedOver, Timeline};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -567,7 +567,7 @@ impl<'a> Search<'a> {
         if relation.via == OWN
             && best.field.starts_with("spec.template")
             && is_seen_at_start(self.problem.kind)
-            && self.ran_well(object, seq)
+            && self.ran_well(info, object, seq)
         {
             best.score *= 0.5;
         }
@@ -575,7 +575,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns whether all Pods of a workload's version were available long enough before the first sign.
-    fn ran_well(&self, object: ObjectId, changed: Seq) -> bool {
+    fn ran_well(&self, info: &ResourceInfo, object: ObjectId, changed: Seq) -> bool {
         let onset = self.problem.from;
         let versions = self.timeline.reel().versions(object).iter().copied();
         let mut between = versions.filter(|seq| *seq > changed && *seq < onset.seq);
@@ -585,7 +585,7 @@ impl<'a> Search<'a> {
                 && self
                     .objects
                     .body(seq)
-                    .is_some_and(|body| is_rolled_out(&body))
+                    .is_some_and(|body| is_rolled_out(info, &body))
         })
     }
 
@@ -705,15 +705,15 @@ const fn is_seen_at_start(sign: SignKind) -> bool {
     )
 }
 
-/// Returns whether a workload says that all its Pods are of its present template and available.
-fn is_rolled_out(workload: &Value) -> bool {
-    let of = |field: &str| number(workload, field);
-    let wanted = of("/spec/replicas").filter(|wanted| *wanted > 0);
-    ObservedGeneration::of_status(workload) == ObservedGeneration::Present
-        && wanted.is_some()
-        && of("/status/replicas") == wanted
-        && of("/status/updatedReplicas") == wanted
-        && of("/status/availableReplicas") == wanted
+/// Returns whether a workload says that it has Pods, and that all of them are of its present template and available.
+fn is_rolled_out(info: &ResourceInfo, workload: &Value) -> bool {
+    let counts = ["/spec/replicas", "/status/desiredNumberScheduled"];
+    let mut wanted = counts.iter().filter_map(|count| number(workload, count));
+    wanted.any(|wanted| wanted > 0)
+        && matches!(
+            RolloutState::of(info, workload),
+            Some(RolloutState::Complete(_))
+        )
 }
 
 /// Returns whether a change is one that somebody meant: a status and its bookkeeping follow from it.
