@@ -1073,7 +1073,8 @@ impl<'a> ListBuilder<'a> {
         // It allows an eviction once all its Pods are healthy again.
         let waits = body.as_ref().is_some_and(|budget| {
             let of = |field: &str| number(budget, &format!("/status/{field}"));
-            of("desiredHealthy") < of("expectedPods")
+            let counts = of("desiredHealthy").zip(of("expectedPods"));
+            counts.is_some_and(|(healthy, all)| healthy < all)
         });
         let allowed = ["minAvailable", "maxUnavailable"]
             .into_iter()

@@ -650,8 +650,9 @@ fn a_network_policy_around_what_is_called_is_a_cause() {
     );
 }
 
-#[test]
-fn who_took_the_room_of_a_budget_is_a_cause_of_the_drain_that_waits() {
+/// Returns the problems of a recording that ends at a time, in which a Node was cordoned at 14:10:10. A budget allows no
+/// disruption of its Pod.
+fn held_drain(desired: &Value, end: &str) -> ProblemList {
     let budgets = "poddisruptionbudgets.policy";
     let mut life = Life::of(&[
         ("pods", "Pod"),
@@ -662,7 +663,7 @@ fn who_took_the_room_of_a_budget_is_a_cause_of_the_drain_that_waits() {
     let budget = |allowed: u8| {
         json!({
             "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "stock"}}},
-            "status": {"disruptionsAllowed": allowed, "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1},
+            "status": {"disruptionsAllowed": allowed, "currentHealthy": 1, "desiredHealthy": desired, "expectedPods": 1},
         })
     };
     let node = |cordoned: bool| json!({"spec": {"unschedulable": cordoned}, "status": {"conditions": [condition("Ready", "True", "", "")]}});
@@ -677,11 +678,22 @@ fn who_took_the_room_of_a_budget_is_a_cause_of_the_drain_that_waits() {
     life.put(budgets, "web/stock", budget(0));
     life.until("14:10:10");
     life.put("nodes", "node-1", node(true));
-    let list = life.end("14:20:00");
+    let list = life.end(end);
     assert_eq!(
         lines(&list),
         ["PodDisruptionBudget web/stock DisruptionBudgetHoldsDrain"]
     );
+    list
+}
+
+#[test]
+fn a_budget_that_does_not_say_how_many_pods_it_needs_waits_for_none() {
+    held_drain(&Value::Null, "14:11:00");
+}
+
+#[test]
+fn who_took_the_room_of_a_budget_is_a_cause_of_the_drain_that_waits() {
+    let list = held_drain(&json!(1), "14:20:00");
     assert_eq!(
         first_cause(&list).as_deref(),
         Some("Deployment web/stock spec.replicas")
