@@ -41,3 +41,4 @@ pub use story::{
     UnhealthySpell, UnobservedSource, UpdateEnd, UpdateKind, UpdatePart, UpdateRequest, Updates,
     UpgradeRecords, UpgradeStory, VersionPod,
 };
+pub use workload::stuck_rollout;

@@ -28,16 +28,21 @@ fn is_true(object: &Value, kind: &str) -> Option<String> {
     Some(found.reason.to_owned())
 }
 
+/// Returns the condition of a Deployment whose rollout does not progress: its deadline passed, or its `ReplicaSet`
+/// cannot be created.
+pub fn stuck_rollout(deployment: &Value) -> Option<StatusCondition<'_>> {
+    let mut all = StatusCondition::all(deployment);
+    all.find(|one| one.kind == "Progressing" && one.is("False"))
+}
+
 /// Reads the state of a Deployment.
 pub(crate) fn deployment(object: &Value) -> WorkloadStage {
-    let mut all = StatusCondition::all(object);
-    let stuck = all.find(|one| one.kind == "Progressing" && one.is("False"));
     let wanted = number(object, "/spec/replicas").unwrap_or(1);
     let there = number(object, "/status/availableReplicas").unwrap_or(0);
     let updated = number(object, "/status/updatedReplicas").unwrap_or(0);
     let rollout = RolloutState::of_named("deployments.apps", object);
     let read = of_counts((wanted, there, updated), "available", rollout.as_ref());
-    match stuck {
+    match stuck_rollout(object) {
         Some(stuck) if !matches!(read, WorkloadStage::Nothing(_)) => {
             WorkloadStage::Stuck(stuck.reason.to_owned())
         }

@@ -26,7 +26,7 @@ pub enum SignKind {
     Evicted,
     /// A Pod failed.
     PodFailed,
-    /// A controller cannot create Pods.
+    /// A controller cannot create Pods, or a `ReplicaSet` for them.
     CreateFailed,
     /// A quota is exceeded, or used up while something is refused for it.
     QuotaExceeded,

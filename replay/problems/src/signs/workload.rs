@@ -2,7 +2,7 @@
 
 use super::Reading;
 use crate::sign::{Sign, SignKind};
-use kubereel_cluster::StatusCondition;
+use kubereel_cluster::{StatusCondition, stuck_rollout};
 use kubereel_history::field::{ObservedGeneration, at, is_true, items, number, text};
 use serde_json::Value;
 
@@ -96,12 +96,13 @@ pub(super) fn deployment(object: &Value) -> Reading {
         is_well: there >= wanted && condition(object, "Available", "True").is_some(),
         ..Reading::default()
     };
-    if let Some(stuck) = condition(object, "Progressing", "False")
-        .filter(|stuck| stuck.reason == "ProgressDeadlineExceeded")
-    {
-        reading
-            .signs
-            .push(of_condition(SignKind::RolloutStuck, &stuck));
+    if let Some(stuck) = stuck_rollout(object) {
+        let kind = match stuck.reason {
+            // It tries again after a moment.
+            "ReplicaSetCreateError" => SignKind::CreateFailed,
+            _ => SignKind::RolloutStuck,
+        };
+        reading.signs.push(of_condition(kind, &stuck));
     }
     if let Some(refused) = condition(object, "ReplicaFailure", "True") {
         reading
@@ -251,6 +252,19 @@ mod tests {
         let kinds: Vec<SignKind> = reading.signs.iter().map(|sign| sign.kind).collect();
         assert_eq!(kinds, [SignKind::RolloutStuck]);
         assert!(reading.is_well);
+    }
+
+    #[test]
+    fn a_deployment_whose_replica_set_cannot_be_created_creates_no_pods() {
+        let object = json!({"spec": {"replicas": 2}, "status": {"availableReplicas": 2, "conditions": [
+            {"type": "Progressing", "status": "False", "reason": "ReplicaSetCreateError", "message": "denied"},
+        ]}});
+        let signs = deployment(&object).signs;
+        let signs = signs.iter().map(|sign| (sign.kind, sign.reason.as_str()));
+        assert_eq!(
+            signs.collect::<Vec<_>>(),
+            [(SignKind::CreateFailed, "ReplicaSetCreateError")]
+        );
     }
 
     #[test]
