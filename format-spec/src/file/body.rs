@@ -104,11 +104,6 @@ impl BodyReader {
         self.most.swap(most, Ordering::Relaxed)
     }
 
-    /// Returns the rows that it reads.
-    pub(crate) fn rows(&self) -> &RowSource {
-        &self.rows
-    }
-
     pub(crate) fn counts(&self) -> ReadCounts {
         ReadCounts {
             rows: self.rows_read.load(Ordering::Relaxed),

@@ -16,8 +16,7 @@ use crate::file::segment::{FrameSpan, rows_of};
 use crate::file::tables;
 use crate::limits::place32;
 use redb::{
-    Database, ReadOnlyTable, ReadTransaction, ReadableDatabase as _, ReadableTable as _,
-    ReadableTableMetadata as _,
+    Database, ReadOnlyTable, ReadTransaction, ReadableTable as _, ReadableTableMetadata as _,
 };
 
 use std::collections::BTreeSet;
@@ -41,7 +40,7 @@ struct OpenTables {
     tail: Rows<u64>,
     meta: Rows<&'static str>,
     /// Declared last, so that it outlives the tables.
-    database: PanicFence<Database>,
+    _database: PanicFence<Database>,
 }
 
 /// A row without its header.
@@ -66,7 +65,7 @@ impl RowSource {
                 checkpoints: fenced(|| transaction.open_table(tables::CHECKPOINTS)),
                 tail: fenced(|| transaction.open_table(tables::TAIL)),
                 meta: fenced(|| transaction.open_table(tables::META)),
-                database,
+                _database: database,
             }),
             salvage: None,
             is_sealed: false,

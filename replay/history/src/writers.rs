@@ -518,7 +518,8 @@ mod authors_tests {
 
     #[test]
     fn an_item_with_a_large_number_as_its_key_has_a_manager() {
-        let ports = json!({"f:ports": {format!("k:{{\"containerPort\":{}}}", u64::MAX): {"f:x": {}}}});
+        let ports =
+            json!({"f:ports": {format!("k:{{\"containerPort\":{}}}", u64::MAX): {"f:x": {}}}});
         let port = |x: u32| {
             let managed = [entry("m", "", 1, &ports), entry("n", "", 1, &json!({}))];
             json!({"metadata": {"managedFields": managed}, "ports": [{"containerPort": u64::MAX, "x": x}]})

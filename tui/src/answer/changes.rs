@@ -10,9 +10,9 @@ use kubereel_cluster::{StateKind, VersionChanges};
 use kubereel_format::{EventType, ObjectKeyRef, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::counttext::{count, inflected};
 use kubereel_history::{
-    Change, ComparisonScope, CursorStep, Cut, EventQuestion, EventText, FieldStep,
-    HistoryItem, HistoryQuestion, HistoryVersion, QueryError, Regarding, SteppedOver, Timeline,
-    Track, field, harmless, timetext,
+    Change, ComparisonScope, CursorStep, Cut, EventQuestion, EventText, FieldStep, HistoryItem,
+    HistoryQuestion, HistoryVersion, QueryError, Regarding, SteppedOver, Timeline, Track, field,
+    harmless, timetext,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -9,9 +9,9 @@ use crate::time::{CursorPlace, TimeDirection};
 use kubereel_cluster::{StateKind, VersionChanges};
 use kubereel_format::{EventType, ResourceInfo, Seq};
 use kubereel_history::{
-    Change, ComparisonScope, Field, ObjectDifference, ObjectFate, ObjectFilter,
-    ObjectForm, QueryError, ResourceMoment, SegmentKind, Timeline, differing, field, harmless,
-    timetext, words, write_yaml,
+    Change, ComparisonScope, Field, ObjectDifference, ObjectFate, ObjectFilter, ObjectForm,
+    QueryError, ResourceMoment, SegmentKind, Timeline, differing, field, harmless, timetext, words,
+    write_yaml,
 };
 use serde_json::Value;
 

@@ -116,8 +116,9 @@ impl DamagedSpan {
         let hidden = self.hidden(tables, resource, filter, listed);
         hidden.is_some_and(|(first, again)| {
             cut.is_none_or(|(cut, wall)| {
-                // A lost end has no record whose time is later.
-                let is_behind = first == cut && self.is_of_end(tables) && wall > tables.end();
+                // A time behind the last record before the loss has its place at the first lost
+                // record, as the times of these are lost, too.
+                let is_behind = first == cut && wall > self.from;
                 (first < cut || is_behind) && again.is_none_or(|again| cut <= again)
             })
         })

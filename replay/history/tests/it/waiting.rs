@@ -335,7 +335,10 @@ fn an_event_may_be_missing_if_the_second_group_of_events_has_a_gap() {
     let missed: Vec<_> = missed
         .map(|missed| (secs(missed.from), secs(missed.to)))
         .collect();
-    assert_eq!((waited.verdict, missed), (WaitVerdict::Unknown, vec![(1, 3)]));
+    assert_eq!(
+        (waited.verdict, missed),
+        (WaitVerdict::Unknown, vec![(1, 3)])
+    );
 }
 
 #[test]

@@ -416,7 +416,9 @@ fn an_object_that_is_created_again_without_a_uid_was_written_by_all_its_managers
         body.into_bytes()
     };
     let old = r#"{"manager":"old","operation":"Update"}"#;
-    let both = body(&format!(r#"{old},{{"manager":"new","operation":"Update"}}"#));
+    let both = body(&format!(
+        r#"{old},{{"manager":"new","operation":"Update"}}"#
+    ));
     let what = thing("web", "a", "");
     script.added(stream, what, 6, &body(old));
     script.deleted(stream, what, 7, &body(old));

@@ -440,8 +440,16 @@ fn a_service_that_is_switched_to_pods_that_never_were_ready_comes_first() {
 
 /// Returns the first cause of a container that ends three minutes after a rollout of its workload, after which its
 /// configuration was changed.
-fn cause_after_rollout(resource: &'static str, kind: &'static str, rolled: &Value) -> Option<String> {
-    let mut life = Life::of(&[("pods", "Pod"), ("configmaps", "ConfigMap"), (resource, kind)]);
+fn cause_after_rollout(
+    resource: &'static str,
+    kind: &'static str,
+    rolled: &Value,
+) -> Option<String> {
+    let mut life = Life::of(&[
+        ("pods", "Pod"),
+        ("configmaps", "ConfigMap"),
+        (resource, kind),
+    ]);
     let workload = |image: &str| {
         let mut body = rolled.clone();
         body["spec"]["template"]["spec"]["containers"][0]["image"] = json!(image);
