@@ -341,3 +341,37 @@ fn intervals_end_where_the_next_versions_of_their_objects_are_unreadable() {
     );
     assert!(ready["lasts_secs"].as_f64() < Some(20.0), "{ready}");
 }
+
+#[test]
+fn a_moment_among_lost_records_of_a_sealed_reel_is_not_known() {
+    let copies = Copies::new();
+    let sealed = copies.path("sealed.reel");
+    let whole = copies.path("whole.reel");
+    let text = |path: &PathBuf| path.to_str().expect("text").to_owned();
+    let _page = kubereel(&["seal", &text(&whole), &text(&sealed)]).ok();
+    let bytes = fs::read(&sealed).expect("the sealed reel");
+    let mut asked = 0;
+    for page in (4..bytes.len() / 4096 - 2).step_by(5) {
+        let mut bytes = bytes.clone();
+        bytes[page * 4096..(page + 2) * 4096].fill(0);
+        let path = copies.write("holes.reel", &bytes);
+        let info: Value = serde_json::from_str(&kubereel(&["info", &path, "-o", "json"]).out)
+            .expect("the JSON of info");
+        for lost in info["damage"].as_array().expect("a list") {
+            let time =
+                |field: &str| -> Option<jiff::Timestamp> { lost[field].as_str()?.parse().ok() };
+            let (Some(from), Some(to), true) = (time("from"), time("to"), lost["last"].is_u64())
+            else {
+                continue;
+            };
+            let moment = from + jiff::SignedDuration::from_micros(1);
+            if moment < to {
+                asked += 1;
+                let out = kubereel(&["get", &path, "pods", "-A", "--at", &moment.to_string()]);
+                // 4 where the first list is among what is lost.
+                assert!(matches!(out.code, Some(3 | 4)), "{moment}: {out:?}");
+            }
+        }
+    }
+    assert!(asked > 0, "no page lost records in the middle");
+}
