@@ -360,8 +360,9 @@ fn a_moment_among_lost_records_of_a_sealed_reel_is_not_known() {
         for lost in info["damage"].as_array().expect("a list") {
             let time =
                 |field: &str| -> Option<jiff::Timestamp> { lost[field].as_str()?.parse().ok() };
-            let (Some(from), Some(to), true) = (time("from"), time("to"), lost["last"].is_u64())
-            else {
+            // Where only objects are lost, which of them is known.
+            let is_of_any = lost["last"].is_u64() && lost["resources"] == serde_json::json!([]);
+            let (Some(from), Some(to), true) = (time("from"), time("to"), is_of_any) else {
                 continue;
             };
             let moment = from + jiff::SignedDuration::from_micros(1);
