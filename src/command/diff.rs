@@ -47,7 +47,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     to: Moment,
     /// Only this namespace
-    #[arg(short, long, value_name = "NS")]
+    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
     namespace: Option<String>,
     /// All namespaces, as without -n
     #[arg(short = 'A', long, conflicts_with = "namespace")]
@@ -339,10 +339,13 @@ fn print_differences(
     if list.is_some() {
         JsonList::end(screen)?;
     }
-    let known = if compared.unknown.is_empty() {
+    let states = |pair: &StatePair<'_>| {
+        pair.states.0.certainty.is_known() && pair.states.1.certainty.is_known()
+    };
+    let known = if compared.unknown.is_empty() && compared.pairs.iter().all(states) {
         ""
     } else {
-        " where both states are known"
+        " as far as both states are known"
     };
     screen.aside(match found {
         0 => format!("nothing differs{known}"),

@@ -102,7 +102,7 @@ struct WaitObjects {
     #[arg(short = 'R', long)]
     recursive: bool,
     /// Namespace of the objects; default: "default", or the namespace in the manifest
-    #[arg(short, long, value_name = "NS")]
+    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
     namespace: Option<String>,
     /// Select objects in all namespaces
     #[arg(short = 'A', long)]
@@ -116,6 +116,13 @@ struct WaitObjects {
     /// All objects
     #[arg(long)]
     all: bool,
+}
+
+impl WaitObjects {
+    /// Returns whether objects are chosen, not named.
+    fn chooses(&self) -> bool {
+        self.all || !self.selector.is_empty() || !self.field_selector.is_empty()
+    }
 }
 
 impl WaitObjects {
@@ -309,7 +316,8 @@ fn end(
     let has_unreadable = |(_, waited): &(_, WaitAnswer)| waited.has_unreadable;
     let is_within_damage = |(target, waited): &(&WaitTarget<'_>, WaitAnswer)| {
         let to = match waited.verdict {
-            WaitVerdict::Met => waited.reached,
+            // What is chosen includes what comes later.
+            WaitVerdict::Met if !args.which.chooses() => waited.reached,
             _ => target.span.to,
         };
         timeline.is_damaged_between(Some(target.span.from.cut()), Some(to.cut()))

@@ -134,7 +134,7 @@ fn moments_that_are_not_known_are_named() {
     ])
     .code(4)
     .says("not known at both moments: deployments.apps")
-    .says("2 objects differ where both states are known");
+    .says("2 objects differ as far as both states are known");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::{Args, SearchedTime};
 use crate::command::manifests::{ManifestFiles, named_objects};
+use crate::command::object_query::ChangeTrust;
 use crate::command::object_query::{self, NamedResources, TargetObject, find_resource};
 use crate::command::unreadable::UnreadableObjects;
 use crate::command_error::CommandError;
@@ -94,12 +95,10 @@ fn named_resources(args: &Args) -> Result<NamedResources<'_>, CommandError> {
         CommandError::usage(message)
             .hint("for example: kubereel wait run.reel pod/web-0 -n shop --for=condition=Ready")
     };
-    let chooses_labels = !args.which.selector.is_empty();
-    let chooses_fields = !args.which.field_selector.is_empty();
-    if args.which.all && chooses_labels {
+    if args.which.all && !args.which.selector.is_empty() {
         return Err(wrong("--all cannot be combined with -l"));
     }
-    let chooses = args.which.all || chooses_labels || chooses_fields;
+    let chooses = args.which.chooses();
     let found = object_query::named_resources(&args.which.objects)?;
     let is_named = found.iter().any(|(_, names)| !names.is_empty());
     if is_named && chooses {
@@ -133,7 +132,17 @@ impl<'a> TargetSearch<'a> {
         let resource = timeline.resource_at(find_resource(timeline, spelt)?, to);
         let goals: Vec<WaitFor> = args.goals.iter().chain(&args.fail_on).cloned().collect();
         let span = WaitSpan::of(timeline, resource.id, &goals, from, to, timeout);
-        if span.to.at < span.from.at || span.to.below < span.from.below {
+        let is_backwards = span.to.at < span.from.at || span.to.below < span.from.below;
+        let bounds = (from, Some(to));
+        if is_backwards && timeline.is_damaged_between(bounds.0, bounds.1) {
+            return Err(CommandError::damaged("the time span is not readable"));
+        }
+        if is_backwards && timeline.reaches_outside(bounds.0, bounds.1) {
+            let words = ChangeTrust::Outside.words(timeline, "");
+            return Err(CommandError::unknown(format!("the time span was {words}"))
+                .hint("to see how long it is: kubereel info REEL"));
+        }
+        if is_backwards {
             let (from, to) = (timeline.written(span.from.at), timeline.written(span.to.at));
             let message = format!("the time span ends before it starts: from {from} to {to}");
             return Err(CommandError::usage(message));
