@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[arg(value_name = "RESOURCE[/NAME]")]
     resource: Option<String>,
     /// Search only this namespace; default: all
-    #[arg(short, long, value_name = "NS")]
+    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
     namespace: Option<String>,
     /// Ignore case
     #[arg(short, long)]
@@ -119,14 +119,6 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         let shown = number(found.values.len().get());
         summary = format!("{summary}; the first {shown} are shown, all with --limit 0");
     }
-    screen.aside(summary)?;
-    for line in &found.unreadable {
-        screen.aside(format!("cannot read {}", harmless(line)))?;
-    }
-    if !found.unreadable.is_empty() || timeline.is_damaged_between(from, to) {
-        screen.finish()?;
-        return Err(CommandError::damaged("parts may be missing"));
-    }
     let searched = timeline.resources().iter().filter(|info| {
         asked
             .resources
@@ -134,8 +126,23 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
             .is_none_or(|only| only.contains(&info.id))
     });
     let searched: Vec<_> = searched.map(|info| info.id).collect();
-    let is_unknown = searched.is_empty()
-        || ChangeTrust::of(&timeline, searched, (from, to)).exit() == Exit::Unknown;
+    let is_empty = searched.is_empty();
+    let trust = ChangeTrust::of(&timeline, searched, (from, to));
+    if trust != ChangeTrust::Complete {
+        summary = format!(
+            "{summary} · {}",
+            trust.words(&timeline, "some may be missing")
+        );
+    }
+    screen.aside(summary)?;
+    let is_unknown = is_empty || trust.exit() == Exit::Unknown;
+    for line in &found.unreadable {
+        screen.aside(format!("cannot read {}", harmless(line)))?;
+    }
+    if !found.unreadable.is_empty() || timeline.is_damaged_between(from, to) {
+        screen.finish()?;
+        return Err(CommandError::damaged("parts may be missing"));
+    }
     Ok(match (found.values.is_empty(), is_unknown) {
         (false, _) => Exit::Yes,
         (true, false) => Exit::No,

@@ -126,7 +126,7 @@ pub(crate) struct ObjectArgs {
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Namespace of the object
-    #[arg(short, long, value_name = "NS", default_value = "default")]
+    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace, default_value = "default")]
     pub(crate) namespace: String,
 }
 
@@ -341,10 +341,12 @@ pub(crate) fn known_namespace(timeline: &Timeline, namespace: &str) -> Result<()
     let message = format!("namespace {namespace:?} was never observed");
     let error = CommandError::new(exit, message);
     let near = nearest(namespace, timeline.namespaces().into_iter());
-    Err(if near.is_empty() {
+    Err(if !near.is_empty() {
+        error.hint(format!("did you mean {}?", near.join(" or ")))
+    } else if resource.is_some() {
         error.hint("to list them: kubereel get REEL namespaces")
     } else {
-        error.hint(format!("did you mean {}?", near.join(" or ")))
+        error.hint("to see what was recorded: kubereel info REEL -o wide")
     })
 }
 
@@ -384,6 +386,14 @@ pub(crate) fn header(
 
 /// What is said of another tool's recording.
 pub(crate) const AS_IMPORTED: &str = "as imported: completeness is unknown";
+
+/// Returns whether some resource is that of another tool's recording.
+pub(crate) fn is_imported(timeline: &Timeline) -> bool {
+    timeline.resources().iter().any(|info| {
+        let coverage = timeline.coverage(info.id);
+        coverage.is_some_and(|coverage| coverage.imported().is_some())
+    })
+}
 
 /// How far the changes of some resources can be taken for all that there were; the worst of the resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

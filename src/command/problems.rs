@@ -1,6 +1,7 @@
 //! `kubereel problems`: what was wrong in a reel, ranked, and which changes may have caused it.
 
 use crate::arguments::JsonLinesOutput;
+use crate::command::object_query;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::progress::ProgressReporter;
@@ -25,7 +26,7 @@ pub(crate) struct Args {
     /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    /// Show the first N problems
+    /// Show the first N problems; 0 for all
     #[arg(long, value_name = "N")]
     first: Option<usize>,
     #[command(flatten)]
@@ -54,7 +55,8 @@ Errors: kubereel --help";
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
     let list = find(&timeline, screen);
-    let most = args.first.unwrap_or(list.problems.len());
+    let all = list.problems.len();
+    let most = args.first.filter(|first| *first > 0).unwrap_or(all);
     for (at, problem) in list.problems.iter().enumerate().take(most) {
         if args.output.is_json() {
             screen.json_line(&ProblemOutput::of(at + 1, problem))?;
@@ -74,6 +76,9 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     screen.aside(list.summary())?;
     for line in checked.limits() {
         screen.aside(line)?;
+    }
+    if object_query::is_imported(&timeline) {
+        screen.aside(object_query::AS_IMPORTED)?;
     }
     exit_of(&timeline, &list, screen)
 }

@@ -1,6 +1,7 @@
 //! `kubereel story`: a reel on one page of text, to be pasted into a bug.
 
 use crate::arguments::JsonOutput;
+use crate::command::object_query;
 use crate::command::problems::{self, ProblemOutput, begun, more_times};
 use crate::command_error::{CommandError, Exit};
 use crate::default_reel::with_given_reel;
@@ -60,6 +61,9 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         for line in text(&timeline, &story) {
             screen.show(&StyledLine::of(Style::Plain, line), HANG)?;
         }
+    }
+    if object_query::is_imported(&timeline) {
+        screen.aside(object_query::AS_IMPORTED)?;
     }
     if story.unread.is_some() {
         screen.finish()?;
@@ -125,7 +129,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
         lines.push("  not known: no resource can be read".to_owned());
     } else if story.list.checked.is_empty() {
         lines.push("  not known: no resource was recorded".to_owned());
-    } else if listed.is_empty() && timeline.reel().has_losses() {
+    } else if listed.is_empty() && has_losses(timeline) {
         lines.push("  no problem was found in what can be read".to_owned());
     } else if listed.is_empty() {
         lines.push("  no problem was found".to_owned());
@@ -156,6 +160,11 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
     lines
 }
 
+/// Returns whether damage took a part of the recording, here or before the reel was recovered.
+fn has_losses(timeline: &Timeline) -> bool {
+    timeline.reel().has_losses() || timeline.has_lost_records()
+}
+
 /// Says what had not recovered at the end.
 fn ending(timeline: &Timeline, story: &ClusterStory, listed: &[&Problem]) -> String {
     let open: Vec<String> = story
@@ -166,7 +175,7 @@ fn ending(timeline: &Timeline, story: &ClusterStory, listed: &[&Problem]) -> Str
         .collect();
     match open.as_slice() {
         [] if story.list.checked.is_empty() => "At the end: not known".to_owned(),
-        [] if timeline.reel().has_losses() => {
+        [] if has_losses(timeline) => {
             "At the end: not known, as parts of the reel cannot be read".to_owned()
         }
         [] if listed.is_empty() => "At the end: no open problem".to_owned(),

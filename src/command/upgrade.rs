@@ -111,7 +111,7 @@ pub(super) fn answer(
             if !is_json && updates.is_end_known {
                 print_standing(history, which.kind, at, cut, screen)?;
             }
-            return none(timeline, &updates, which.kind, &certainty);
+            return none(timeline, &updates, which.kind, (cut, &certainty));
         };
         let story = history
             .upgrade_story(&updates, update, cut)
@@ -134,7 +134,7 @@ pub(super) fn answer(
             page::print(timeline, &story, &context, screen)?;
         }
     }
-    if timeline.reel().has_losses() || unread.any() {
+    if timeline.is_damaged_between(None, Some(cut)) || unread.any() {
         screen.finish()?;
         return Err(CommandError::damaged("parts may be missing"));
     }
@@ -248,7 +248,7 @@ fn none(
     timeline: &Timeline,
     updates: &Updates,
     kind: UpdateKind,
-    certainty: &Certainty,
+    (cut, certainty): (Cut, &Certainty),
 ) -> Result<Exit, CommandError> {
     let version = if updates.version.is_empty() {
         "version unknown".to_owned()
@@ -266,8 +266,11 @@ fn none(
     let resource = timeline
         .resources()
         .find("clusterversions.config.openshift.io");
-    let has_gaps = resource.is_ok_and(|info| !timeline.is_fully_observed(info.id));
-    let exit = if timeline.reel().has_losses() {
+    let has_gaps = resource.is_ok_and(|info| {
+        let mut unobserved = timeline.unobserved_within(info.id, (None, Some(cut)));
+        unobserved.any(|span| !span.is_late())
+    });
+    let exit = if timeline.is_damaged_between(None, Some(cut)) {
         Exit::Reel
     } else if has_gaps || !certainty.is_known() {
         Exit::Unknown

@@ -376,3 +376,43 @@ fn a_moment_among_lost_records_of_a_sealed_reel_is_not_known() {
     }
     assert!(asked > 0, "no page lost records in the middle");
 }
+
+#[test]
+fn what_is_chosen_may_be_among_the_lost_records() {
+    let copies = Copies::new();
+    let path = copies.cut();
+    kubereel(&["wait", &path, "pods", "-n", "shop", "--all", "--for=create"])
+        .code(3)
+        .says("the reel is damaged");
+    let to = ["--from", "+60s"];
+    kubereel(&[&["wait", &path, "co/etcd", "--for=delete"], &to[..]].concat())
+        .code(3)
+        .says("the reel is damaged");
+    let diff = kubereel(&["diff", &path, "--from", "+38s", "--to", "+45s"]).code(3);
+    diff.says("as far as both states are known");
+}
+
+#[test]
+fn a_loss_behind_the_moment_takes_nothing_from_the_answer() {
+    let copies = Copies::new();
+    let path = copies.cut();
+    let whole = kubereel(&["upgrade", DEMO, "--at", "+15s", "-o", "json"]);
+    let cut = kubereel(&["upgrade", &path, "--at", "+15s", "-o", "json"]);
+    assert_eq!((cut.code, cut.out), (whole.code, whole.out));
+}
+
+#[test]
+fn of_a_recovered_reel_no_good_end_is_claimed() {
+    let copies = Copies::new();
+    let path = copies.cut();
+    let recovered = copies.path("recovered.reel");
+    let recovered = recovered.to_str().expect("text");
+    let _page = kubereel(&["recover", &path, recovered]);
+    let story = kubereel(&["story", recovered]).out;
+    assert!(!story.contains("At the end: no open problem"), "{story}");
+    assert!(
+        !story.contains("At the end: all of it had recovered"),
+        "{story}"
+    );
+    assert!(!story.contains("no problem was found\n"), "{story}");
+}

@@ -189,3 +189,17 @@ fn what_was_deleted_did_not_recover() {
         .out;
     assert!(json.contains("\"ends_by_deletion\":true"), "{json}");
 }
+
+#[test]
+fn an_import_is_not_known_to_be_complete() {
+    let config = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "a", "namespace": "web", "uid": "cm", "resourceVersion": "1"},
+    });
+    let reel = imported(&[(0, "ADDED", "configmaps", config)]);
+    for words in [&["story"][..], &["problems"], &["grep", "--", "zzz"]] {
+        let (command, more) = words.split_at(1);
+        let words = [command, &[reel.path()], more].concat();
+        kubereel(&words).says("as imported: completeness is unknown");
+    }
+}
