@@ -113,6 +113,17 @@ Exit codes:
 Errors: kubereel --help
 ";
 
+/// Reads the name of a namespace: an empty one is that of a variable that is not set.
+///
+/// # Errors
+/// When it is empty.
+pub(crate) fn namespace(text: &str) -> Result<String, &'static str> {
+    if text.is_empty() {
+        return Err("a namespace has a name; without -n it is the default of the command");
+    }
+    Ok(text.to_owned())
+}
+
 /// Reads a TIME argument.
 pub(crate) fn read_moment(text: &str) -> Result<Moment, String> {
     Moment::parse_in(text, ZONE.get()).map_err(|error| {

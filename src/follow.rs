@@ -6,6 +6,7 @@
 //! * Nothing of a copy outlasts the process, however it ends: an interrupt needs no handler.
 
 use crate::arguments;
+use crate::command::object_query::ChangeTrust;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::screen::Console;
@@ -79,12 +80,14 @@ pub(crate) fn follow(
                     if was_growing || options.is_asked {
                         screen.aside(end_note(&state.timeline))?;
                     }
-                    return Ok(exit.unwrap_or(Exit::Yes));
+                    return exit.map_or_else(|| not_reached(&state.timeline, screen), Ok);
                 }
                 Ok(_) if has_losses => {
                     return Err(CommandError::damaged("and is not followed any longer"));
                 }
-                Ok(exit) if is_last => return Ok(exit.unwrap_or(Exit::Yes)),
+                Ok(exit) if is_last => {
+                    return exit.map_or_else(|| not_reached(&state.timeline, screen), Ok);
+                }
                 Ok(_) => taken = state.timeline.reel().end(),
             }
             screen.finish()?;
@@ -98,6 +101,12 @@ pub(crate) fn follow(
             return Err(CommandError::output(&closed));
         }
     }
+}
+
+/// Says that the recording does not reach the begin of the question.
+fn not_reached(timeline: &Timeline, screen: &mut Console) -> Result<Exit, CommandError> {
+    screen.aside(ChangeTrust::Outside.words(timeline, ""))?;
+    Ok(Exit::Unknown)
 }
 
 /// Returns whether an object that was not found may still be recorded. A resource can be installed at any time, but

@@ -47,7 +47,7 @@ pub(crate) struct Args {
     #[arg(short = 'R', long)]
     recursive: bool,
     /// Namespace of the objects; default: "default", or the namespace in the manifest
-    #[arg(short, long, value_name = "NS")]
+    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
     namespace: Option<String>,
     /// Describe objects of all namespaces
     #[arg(short = 'A', long)]

@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     /// Namespace of the Events; those about cluster-scoped objects are in default
-    #[arg(short, long, value_name = "NS", default_value = "default")]
+    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace, default_value = "default")]
     namespace: String,
     /// Show Events of all namespaces
     #[arg(short = 'A', long)]
@@ -279,16 +279,15 @@ impl<'a> EventPrinter<'a> {
         };
         let first: Vec<_> = log.by_ref().take(ahead).collect();
         for logged in first.iter().flatten() {
-            self.widths.widen(logged);
+            self.widths.widen(self.timeline, logged);
         }
         first.into_iter().chain(log)
     }
 
     /// Prints the header row.
     fn begin(&self, screen: &mut Console) -> Result<(), CommandError> {
-        let timeline = self.timeline;
         if matches!(self.form, None | Some(EventFormat::Wide)) && self.shows_header {
-            let time = timeline.written(timeline.end()).len();
+            let time = self.widths.time;
             let mut line = StyledLine::of(Style::Plain, format!("{:<time$}   ", "TIME"));
             if self.shows_namespace {
                 let width = self.widths.namespace;
@@ -423,6 +422,7 @@ const COLUMNS: [&str; 4] = ["TYPE", "REASON", "OBJECT", "COUNT"];
 /// How wide the columns of a table of Events are, in letters.
 #[derive(Clone, Copy, Debug)]
 struct EventWidths {
+    time: usize,
     /// Those of [`COLUMNS`].
     cells: [usize; COLUMNS.len()],
     namespace: usize,
@@ -431,6 +431,7 @@ struct EventWidths {
 
 impl EventWidths {
     const LEAST: Self = Self {
+        time: 0,
         cells: [7, 19, 35, 5],
         namespace: 20,
         source: 24,
@@ -439,7 +440,7 @@ impl EventWidths {
     /// The width of the widest column: an odd name must not push all messages away.
     const MOST: usize = 80;
 
-    fn widen(&mut self, logged: &LoggedEvent) {
+    fn widen(&mut self, timeline: &Timeline, logged: &LoggedEvent) {
         let content = &logged.content;
         let widen = |width: &mut usize, text: &str| {
             *width = text.chars().count().min(Self::MOST).max(*width);
@@ -448,6 +449,9 @@ impl EventWidths {
             widen(width, &cell);
         }
         widen(&mut self.namespace, &logged.namespace);
+        for at in [shown_time(timeline, logged), timeline.end()] {
+            widen(&mut self.time, &timeline.written(at));
+        }
         widen(&mut self.source, &content.component);
     }
 }
@@ -495,10 +499,8 @@ fn row(
     widths: EventWidths,
 ) -> StyledLine {
     let said = &logged.content;
-    let mut line = StyledLine::of(
-        Style::Strong,
-        timeline.written(shown_time(timeline, logged)),
-    );
+    let (time, width) = (timeline.written(shown_time(timeline, logged)), widths.time);
+    let mut line = StyledLine::of(Style::Strong, format!("{time:<width$}"));
     let style = if said.severity == "Warning" {
         Style::Wary
     } else {

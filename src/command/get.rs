@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(short = 'R', long)]
     pub(crate) recursive: bool,
     /// Namespace of the objects; default: "default", or the namespace in the manifest
-    #[arg(short, long, value_name = "NS")]
+    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
     pub(crate) namespace: Option<String>,
     /// List objects of all namespaces
     #[arg(short = 'A', long)]

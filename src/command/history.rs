@@ -1,7 +1,7 @@
 //! `kubereel history`: every version of an object, its writers, and its changes.
 
 use crate::arguments::{self, JsonOutput};
-use crate::command::object_query::{self, ObjectArgs, TargetObject};
+use crate::command::object_query::{self, ChangeTrust, ObjectArgs, TargetObject};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldChangeOutput, FieldWriterOutput, HANG};
 use crate::files;
@@ -99,7 +99,12 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
         let history = timeline.history(question(args, &named, part.from, part.to));
         let certainty = timeline.certainty(named.resource.id, end);
         if tally.is_none() && !args.output.is_json() {
-            let head = head(timeline, &named, &history, &certainty);
+            let head = head(
+                timeline,
+                &named,
+                &history,
+                (&certainty, (part.asked_from, part.to)),
+            );
             screen.aside(harmless(&head))?;
         }
         let tally = tally.get_or_insert_default();
@@ -202,9 +207,10 @@ pub(crate) fn answer(
     let named = find(timeline, args, end, to)?;
     let history = timeline.history(question(args, &named, from, to));
     let certainty = timeline.certainty(named.resource.id, end);
-    let head = head(timeline, &named, &history, &certainty);
+    let trust = (&certainty, (from, to));
+    let head = head(timeline, &named, &history, trust);
     screen.aside(harmless(&head))?;
-    let tally = print(timeline, args, &named, &certainty, history, screen)?;
+    let tally = print(timeline, args, &named, trust, history, screen)?;
     say_the_rest(timeline, args, (from, to), &tally, screen)?;
     say_late(timeline, named.resource.id, &tally, screen)?;
     Ok(exit_of(timeline, &named, from, end))
@@ -280,7 +286,7 @@ fn print(
     timeline: &Timeline,
     args: &Args,
     named: &TargetObject<'_>,
-    certainty: &Certainty,
+    trusted: TrustedSpan<'_>,
     history: ObjectHistory<'_>,
     screen: &mut Console,
 ) -> Result<HistoryTally, CommandError> {
@@ -296,7 +302,7 @@ fn print(
             name: &named.name,
             versions: history.versions(),
             gaps: history.gaps(),
-            trust: object_query::trust(timeline, certainty),
+            trust: trust(timeline, trusted),
         };
         list = Some(JsonList::begin(&head, "items", screen)?);
     }
@@ -316,11 +322,22 @@ fn print(
     Ok(tally)
 }
 
+/// A time span, and the certainty of its end.
+type TrustedSpan<'a> = (&'a Certainty, (Option<Cut>, Option<Cut>));
+
+/// Says how far the versions of a time span can be trusted.
+fn trust(timeline: &Timeline, (certainty, bounds): TrustedSpan<'_>) -> String {
+    if certainty.is_known() && timeline.reaches_outside(bounds.0, bounds.1) {
+        return ChangeTrust::Outside.words(timeline, "");
+    }
+    object_query::trust(timeline, certainty)
+}
+
 fn head(
     timeline: &Timeline,
     named: &TargetObject<'_>,
     history: &ObjectHistory<'_>,
-    certainty: &Certainty,
+    trusted: TrustedSpan<'_>,
 ) -> String {
     let mut parts = vec![named.written(), count(history.versions(), "version")];
     let mut lives = timeline.lives(named.resource.id, named.namespace, &named.name);
@@ -331,9 +348,9 @@ fn head(
     if history.gaps() > 0 {
         parts.push(count(history.gaps(), "gap"));
     }
-    let is_proven = certainty.is_proven();
+    let is_proven = trusted.0.is_proven();
     if history.gaps() == 0 || !is_proven {
-        parts.push(object_query::trust(timeline, certainty));
+        parts.push(trust(timeline, trusted));
     }
     parts.join(" · ")
 }

@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long = "locator", value_name = "KEY=PATTERN")]
     keys: Vec<KeyPattern>,
     /// Only intervals about objects in this namespace
-    #[arg(short, long, value_name = "NS")]
+    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
     namespace: Option<String>,
     /// Only intervals with this reason; may be given more than once
     #[arg(long = "reason", value_name = "REASON")]

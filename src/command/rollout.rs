@@ -49,7 +49,7 @@ struct WorkloadArgs {
     #[arg(short = 'R', long)]
     recursive: bool,
     /// Namespace of the workloads; default: "default", or the namespace in the manifest
-    #[arg(short, long, value_name = "NS")]
+    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
     namespace: Option<String>,
     /// Only workloads whose labels match, as for kubectl: a=b,c!=d,e in (f,g),!h
     #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]

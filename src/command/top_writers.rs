@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(value_name = "RESOURCE")]
     resource: Option<String>,
     /// Only changes in this namespace; default: all
-    #[arg(short, long, value_name = "NS")]
+    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
     namespace: Option<String>,
     /// Only changes after this moment
     #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// Only changes up to this moment
     #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     to: Option<Moment>,
-    /// Show this many of each
+    /// Show this many of each; 0 for all
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     limit: usize,
     #[command(flatten)]
@@ -136,7 +136,9 @@ fn most<K: Clone>(
     let mut all: Vec<(K, WriteCount)> = counts.into_iter().collect();
     // Stable: of equal counts, the first name comes first.
     all.sort_by_key(|(_, count)| std::cmp::Reverse((count.writes, count.bytes)));
-    all.truncate(limit);
+    if limit > 0 {
+        all.truncate(limit);
+    }
     all
 }
 

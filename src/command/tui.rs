@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RESOURCE[/NAME]")]
     select: Option<String>,
     /// The namespace of the object
-    #[arg(short, long, value_name = "NS", default_value = "default")]
+    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace, default_value = "default")]
     namespace: String,
     /// Show only matching rows: words, /regex/, ns:NAME, kind:KIND, states such as bad and down, and in
     /// tables label:app=web and status.phase!=Running; ! negates a term

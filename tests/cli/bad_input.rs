@@ -631,3 +631,46 @@ fn an_unknown_flag_is_named_with_what_the_command_has() {
         .code(2)
         .says("hint: did you mean --namespace?\n");
 }
+
+#[test]
+fn an_empty_namespace_is_refused() {
+    let with = |words: &[&str]| kubereel(&[words, &["-n", ""]].concat());
+    for words in [
+        &["get", DEMO, "pods"][..],
+        &["events", DEMO],
+        &["diff", DEMO, "--from", "+30s"],
+        &["intervals", DEMO],
+        &["top-writers", DEMO],
+        &["history", DEMO, "deploy/web"],
+    ] {
+        with(words).code(2).says("a namespace has a name");
+    }
+}
+
+#[test]
+fn what_is_asked_outside_of_the_recording_was_not_observed() {
+    let outside = "not observed outside of the recording";
+    for words in [
+        &["history", DEMO, "co/etcd", "--from", "+5m"][..],
+        &["history", DEMO, "co/etcd", "--from", "-5m", "--to", "+2s"],
+        &["grep", DEMO, "x", "--from", "+5m"],
+        &["get", DEMO, "pods", "-A", "--watch", "--from", "+5m"],
+        &["get", DEMO, "co", "--watch", "--from", "-5m", "--to", "+1s"],
+        &["wait", DEMO, "co/etcd", "--for=delete", "--from", "+5m"],
+        &["wait", DEMO, "co/etcd", "--for=delete", "--to", "-5m"],
+    ] {
+        kubereel(words).code(4).says(outside);
+    }
+    kubereel(&[
+        "wait",
+        DEMO,
+        "co/etcd",
+        "--for=delete",
+        "--from",
+        "+5s",
+        "--to",
+        "+2s",
+    ])
+    .code(2)
+    .says("is before --from");
+}

@@ -764,3 +764,12 @@ fn a_field_selector_that_cannot_match_says_so() {
     let ran = get("status.phase=Nowhere").code(0);
     assert!(!ran.err.contains("has the field"), "{}", ran.err);
 }
+
+#[test]
+fn a_watch_of_what_was_never_observed_says_so() {
+    let watch = |words: &[&str]| kubereel(&[&["get", DEMO], words, &["--watch"]].concat());
+    watch(&["pod/nothing", "-n", "shop"])
+        .code(1)
+        .says("was never observed in shop namespace");
+    watch(&["pods", "-n", "nowhere"]).code(1).says("nowhere");
+}

@@ -4,7 +4,7 @@
 use super::Args;
 use super::form::{ObjectPrinter, mismatch, write_template};
 use super::print_value;
-use crate::command::object_query;
+use crate::command::object_query::{self, ChangeTrust, TargetObject};
 use crate::command::selection::SelectedResource;
 use crate::command::unreadable::UnreadableObjects;
 use crate::command_error::{CommandError, Exit};
@@ -70,6 +70,26 @@ fn end(
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let to = part.to.unwrap_or(timeline.last_cut());
+    if let Some(namespace) = &target.namespace {
+        object_query::known_namespace(timeline, namespace)?;
+        for name in &target.names {
+            let named = TargetObject {
+                resource: target.resource,
+                namespace,
+                name: name.clone(),
+            };
+            if timeline
+                .lives(named.resource.id, namespace, name)
+                .is_empty()
+            {
+                return Err(named.never_observed(timeline, part.to));
+            }
+        }
+    }
+    if timeline.reaches_outside(part.asked_from, part.to) {
+        screen.aside(ChangeTrust::Outside.words(timeline, ""))?;
+        return Ok(Exit::Unknown);
+    }
     let certainty = timeline.certainty(target.resource.id, to);
     let bounds = (part.asked_from, Some(to));
     let unobserved = timeline.unobserved_within(target.resource.id, bounds);
