@@ -4,6 +4,7 @@
 use crate::command_error::CommandError;
 use crate::default_reel;
 use clap::{ArgAction, Command};
+use kubereel_format::quoted;
 use std::ffi::{OsStr, OsString};
 
 /// A flag of kubectl without a counterpart.
@@ -55,7 +56,7 @@ const NO_EFFECT_SWITCHES: [&str; 8] = [
 const UNAVAILABLE_SWITCHES: [&str; 1] = ["--insecure-skip-tls-verify"];
 
 /// All of them.
-const UNAVAILABLE: [UnavailableFlag; 6] = [
+const UNAVAILABLE: [UnavailableFlag; 8] = [
     UnavailableFlag {
         names: &[
             "--context",
@@ -85,6 +86,16 @@ const UNAVAILABLE: [UnavailableFlag; 6] = [
         instead: "name the object: RESOURCE/NAME",
     },
     UnavailableFlag {
+        names: &["--server-print=false"],
+        why: "tables have the columns of the API server",
+        instead: "to choose columns: -o custom-columns=NAME:.metadata.name",
+    },
+    UnavailableFlag {
+        names: &["--allow-missing-template-keys=false"],
+        why: "an absent field is written as nothing",
+        instead: "to check for a field: -o json and jq",
+    },
+    UnavailableFlag {
         names: &["--raw"],
         why: "a recording has objects, not answers of a server",
         instead: "to read an object: kubereel get REEL RESOURCE/NAME -o json",
@@ -107,7 +118,9 @@ const UNAVAILABLE: [UnavailableFlag; 6] = [
 ];
 
 /// Commands whose answer is not an object, and what prints the object in a form of kubectl.
-const OWN_ANSWERS: [(&str, &str); 3] = [
+const OWN_ANSWERS: [(&str, &str); 5] = [
+    ("describe", "kubereel get REEL RESOURCE/NAME -o"),
+    ("status", "kubereel get REEL RESOURCE/NAME -o"),
     ("events", "kubereel get REEL events -o"),
     ("wait", "kubereel get REEL RESOURCE/NAME -o"),
     ("history", "kubereel get REEL RESOURCE/NAME -o"),
@@ -156,6 +169,7 @@ fn other_form(
         Some(object) => instead.replace("RESOURCE/NAME", object),
         None => instead.to_owned(),
     };
+    let form = quoted(form);
     let hint = format!("to print the object: {instead} {form}");
     Some(CommandError::usage(message).hint(hint))
 }
@@ -215,7 +229,12 @@ fn named_object(words: &[OsString]) -> Option<String> {
             && !default_reel::is_reel(OsStr::new(word))
     };
     let texts = words.iter().filter_map(|word| word.to_str());
-    texts.skip(1).find(is_object).map(str::to_owned)
+    let object = texts.clone().skip(1).find(is_object)?;
+    let mut namespace = texts.skip_while(|word| !NAMESPACE.contains(word)).skip(1);
+    Some(match namespace.next() {
+        Some(namespace) => format!("{object} -n {namespace}"),
+        None => object.to_owned(),
+    })
 }
 
 /// What becomes of a word.
@@ -248,6 +267,12 @@ fn read(word: &str, command: &Command) -> FlagReading {
                 .any(|short| name.strip_prefix('-') == Some(&short.to_string())),
         }
     });
+    let unavailable = |name: &str| UNAVAILABLE.iter().find(|flag| flag.names.contains(&name));
+    if own.is_none()
+        && let Some(flag) = unavailable(word)
+    {
+        return FlagReading::Unavailable(flag);
+    }
     let is_needless = NAMESPACE.contains(&name) && WITHOUT_NAMESPACE.contains(&command.get_name());
     let has_no_effect = is_needless || NO_EFFECT.contains(&name);
     match (own, value) {
@@ -262,11 +287,7 @@ fn read(word: &str, command: &Command) -> FlagReading {
             FlagReading::Off
         }
         (None, None) if has_no_effect => FlagReading::OffWithNext,
-        (None, _) => {
-            let mut all = UNAVAILABLE.iter();
-            let flag = all.find(|flag| flag.names.contains(&name));
-            flag.map_or(FlagReading::AsWritten, FlagReading::Unavailable)
-        }
+        (None, _) => unavailable(name).map_or(FlagReading::AsWritten, FlagReading::Unavailable),
     }
 }
 
@@ -381,7 +402,7 @@ mod tests {
             "kubereel get a.reel pods -v=6 -A",
             "kubereel get a.reel pods -v6 -A",
             "kubereel --request-timeout 5s --warnings-as-errors get a.reel pods -A",
-            "kubereel get a.reel pods --chunk-size=100 --server-print=false -A",
+            "kubereel get a.reel pods --chunk-size=100 --server-print=true -A",
         ] {
             let words: Vec<&str> = line.split(' ').collect();
             assert_eq!(read(&words).expect(line), plain, "{line}");
@@ -391,6 +412,13 @@ mod tests {
         assert_eq!(read(&own).expect("flags"), own);
         let error = read(&["kubereel", "--context", "x", "get", "pods"]).expect_err("a context");
         assert!(error.message().contains("--context"), "{}", error.message());
+        for flag in [
+            "--server-print=false",
+            "--allow-missing-template-keys=false",
+        ] {
+            let error = read(&["kubereel", "get", "a.reel", "pods", flag]).expect_err(flag);
+            assert!(error.message().contains("no counterpart"), "{flag}");
+        }
     }
 
     #[test]
@@ -398,10 +426,14 @@ mod tests {
         for (line, hint) in [
             (
                 "kubereel events a.reel -o jsonpath={.items}",
-                "events -o jsonpath={.items}",
+                "events -o 'jsonpath={.items}'",
             ),
             ("kubereel wait a.reel pod/x -oyaml", "REEL pod/x -o yaml"),
             ("kubereel wait a.reel pod x -oyaml", "RESOURCE/NAME -o yaml"),
+            (
+                "kubereel describe a.reel pod/x -n shop -oyaml",
+                "REEL pod/x -n shop -o yaml",
+            ),
             (
                 "kubereel rollout history a.reel deploy/x --output=name",
                 "REEL deploy/x -o name",
@@ -452,7 +484,8 @@ mod tests {
     fn what_has_no_counterpart_says_why() {
         for flag in UNAVAILABLE.iter().flat_map(|flag| flag.names) {
             let error = read(&["kubereel", "blame", "a.reel", "pod/x", flag]).expect_err(flag);
-            assert!(error.message().contains(flag), "{}", error.message());
+            let name = flag.split('=').next().expect("a name");
+            assert!(error.message().contains(name), "{}", error.message());
         }
         let error = read(&["kubereel", "get", "pods", "--context=x"]).expect_err("a context");
         assert!(

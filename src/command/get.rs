@@ -94,7 +94,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) labels: LabelArgs,
     #[command(flatten)]
-    ignored: IgnoredArgs,
+    watch_form: WatchArgs,
 }
 
 /// The columns of labels.
@@ -108,11 +108,11 @@ pub(crate) struct LabelArgs {
     pub(crate) show_labels: bool,
 }
 
-/// What kubectl takes and a recording has no use for.
+/// How the changes of --watch are written.
 #[derive(Clone, Debug, Default, clap::Args)]
-struct IgnoredArgs {
-    /// Every row of --watch has its event.
-    #[arg(long, hide = true, requires = "watching")]
+struct WatchArgs {
+    /// With --watch and -o json or yaml: write {"type": …, "object": …}, as every row of the table has its event
+    #[arg(long, requires = "watching")]
     output_watch_events: bool,
 }
 

@@ -100,7 +100,7 @@ pub(super) fn answer(
     let updates = history.updates(cut).map_err(unreadable)?;
     let certainty = certainty(timeline, cut);
     if !updates.is_seen {
-        return Err(not_seen(timeline, &certainty));
+        return Err(not_seen(timeline, which.kind, &certainty));
     }
     screen.aside(header(timeline, &updates, &certainty, screen))?;
     if which.is_list {
@@ -181,7 +181,7 @@ fn header(
     format!("as of {at} ({offset}) · ClusterVersion {trust}")
 }
 
-fn not_seen(timeline: &Timeline, certainty: &Certainty) -> CommandError {
+fn not_seen(timeline: &Timeline, kind: UpdateKind, certainty: &Certainty) -> CommandError {
     if timeline.reel().has_losses() {
         return CommandError::reel("no ClusterVersion in the readable part of the reel")
             .hint("to see where it is damaged: kubereel info REEL");
@@ -193,8 +193,10 @@ fn not_seen(timeline: &Timeline, certainty: &Certainty) -> CommandError {
     }
     if certainty.is_proven() {
         let message = "no ClusterVersion at that moment: no installation had begun";
-        return CommandError::new(Exit::No, message)
-            .hint("the state at the end: kubereel upgrade REEL");
+        return CommandError::new(Exit::No, message).hint(format!(
+            "the state at the end: kubereel {} REEL",
+            kind.as_str()
+        ));
     }
     CommandError::unknown(
         "no ClusterVersion in the reel: not an OpenShift cluster, or it was not recorded",

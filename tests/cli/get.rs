@@ -773,3 +773,18 @@ fn a_watch_of_what_was_never_observed_says_so() {
         .says("was never observed in shop namespace");
     watch(&["pods", "-n", "nowhere"]).code(1).says("nowhere");
 }
+
+#[test]
+fn the_changes_of_a_watch_have_their_event_in_json_too() {
+    let words = ["get", DEMO, "pods", "-n", "shop", "--watch", "-o", "json"];
+    let of = |more: &[&str]| -> Vec<Value> {
+        let out = kubereel(&[&words, more].concat()).ok();
+        let lines = out.lines().map(serde_json::from_str);
+        lines.collect::<Result<_, _>>().expect("JSON lines")
+    };
+    let (plain, events) = (of(&[]), of(&["--output-watch-events"]));
+    let objects: Vec<&Value> = events.iter().map(|event| &event["object"]).collect();
+    assert_eq!(objects, plain.iter().collect::<Vec<_>>());
+    let deleted = |event: &&Value| event["type"] == "DELETED";
+    assert!(events.iter().filter(deleted).count() > 0);
+}

@@ -593,7 +593,7 @@ fn hints_name_the_reel_and_the_object() {
         ),
         (
             &["events", DEMO, "-o", "jsonpath={.x}"],
-            format!("hint: to print the object: kubereel get {DEMO} events -o jsonpath={{.x}}\n"),
+            format!("hint: to print the object: kubereel get {DEMO} events -o 'jsonpath={{.x}}'\n"),
         ),
         (
             &["history", DEMO, "co"],

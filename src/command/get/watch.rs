@@ -16,7 +16,7 @@ use kubereel_history::{
     Certainty, ColumnRoom, Cut, FollowedReel, LabelColumns, Moment, ObjectMeta, ObjectVersion,
     QueryError, ResourceColumns, Timeline, Track, harmless, name_of, write_json_line,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -277,6 +277,13 @@ impl<'a> ChangeWatch<'a> {
         if !self.is_shown {
             return Ok(());
         }
+        let has_event = self.args.watch_form.output_watch_events;
+        let object = match self.printer {
+            ObjectPrinter::Json | ObjectPrinter::Yaml if has_event => {
+                json!({"type": event, "object": object})
+            }
+            _ => object,
+        };
         match self.printer {
             ObjectPrinter::Table | ObjectPrinter::Custom(_) => {
                 self.row(at, event, &object)?;
