@@ -370,26 +370,28 @@ impl Drop for SmallDisk {
     }
 }
 
+/// Waits until a reel has grown and holds objects.
+fn wait_until_grown(scene: &Scene, reel: impl Fn() -> Option<PathBuf>) -> Result<()> {
+    scene.cluster.wait_until("the reel to grow", SURE, |_| {
+        (std::fs::metadata(reel()?).ok()?.len() > GROWN).then_some(())
+    })?;
+    // The file grows before the first of what it grows for is committed.
+    let copy = scene.folder.path().join("grown.reel");
+    scene
+        .cluster
+        .wait_until("the reel to hold objects", SURE, |_| {
+            std::fs::copy(reel()?, &copy).ok()?;
+            let opened = Reel::open(&copy).ok()?;
+            (opened.object_count() > 0).then_some(())
+        })
+}
+
 /// A recorder on a small disk whose reel has grown while the cluster changes.
 fn grown(scene: &Scene, reel: &Path) -> Result<(Recording, Churning)> {
     let recorder = scene.record(reel, &["--max-size", "none"])?;
     let churning = scene.cluster.churn(load())?;
     put_much(scene)?;
-    let grown = scene.cluster.wait_until("the reel to grow", SURE, |_| {
-        let facts = std::fs::metadata(reel).ok()?;
-        (facts.len() > GROWN).then_some(())
-    });
-    // The file grows before the first of what it grows for is committed.
-    let grown = grown.and_then(|()| {
-        let copy = scene.folder.path().join("grown.reel");
-        scene
-            .cluster
-            .wait_until("the reel to hold objects", SURE, |_| {
-                std::fs::copy(reel, &copy).ok()?;
-                let opened = Reel::open(&copy).ok()?;
-                (opened.object_count() > 0).then_some(())
-            })
-    });
+    let grown = wait_until_grown(scene, || Some(reel.to_owned()));
     grown.with_context(|| recorder.log())?;
     Ok((recorder, churning))
 }
@@ -495,11 +497,10 @@ fn an_observer_on_a_full_disk_tells_what_is_in_the_reel_and_leaves_no_empty_file
     let churning = scene.cluster.churn(load())?;
     put_much(&scene)?;
     let artifacts = disk.0.join("artifacts");
-    let grown = scene.cluster.wait_until("the reel to grow", SURE, |_| {
+    let grown = wait_until_grown(&scene, || {
         let files = std::fs::read_dir(&artifacts).ok()?.flatten();
-        let mut reels =
-            files.filter(|file| file.path().extension().is_some_and(|end| end == "reel"));
-        (reels.next()?.metadata().ok()?.len() > GROWN).then_some(())
+        let mut paths = files.map(|file| file.path());
+        paths.find(|path| path.extension().is_some_and(|end| end == "reel"))
     });
     grown.with_context(|| observing.log())?;
     fill(&disk)?;
