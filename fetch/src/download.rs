@@ -98,18 +98,18 @@ pub fn fetch(
             client.in_store(path)
         }
     };
-    let temporary = match &options.folder {
-        Some(_) => None,
-        None => Some(tempfile::tempdir().map_err(|source| FetchError::Write {
+    // A folder that cannot be written is as good as none.
+    let cached = options.folder.as_deref();
+    let cached = cached.and_then(|folder| CachePlace::open(folder, url.as_str()).ok());
+    let (place, temporary) = if let Some(place) = cached {
+        (place, None)
+    } else {
+        let folder = tempfile::tempdir().map_err(|source| FetchError::Write {
             path: "a temporary folder".into(),
             source,
-        })?),
+        })?;
+        (CachePlace::open(folder.path(), url.as_str())?, Some(folder))
     };
-    let folder = temporary.as_ref().map(TempDir::path);
-    let folder = folder
-        .or(options.folder.as_deref())
-        .unwrap_or(Path::new(""));
-    let place = CachePlace::open(folder, url.as_str())?;
     let path = Download {
         client,
         url: &url,
@@ -183,7 +183,7 @@ struct Download<'a> {
 
 impl Download<'_> {
     fn run(mut self) -> Result<PathBuf, FetchError> {
-        let complete = self.place.complete(&self.entry);
+        let mut complete = self.place.complete(&self.entry);
         if complete.is_none() {
             self.entry.complete = None;
         }
@@ -220,6 +220,8 @@ impl Download<'_> {
                     Answer::Whole => {
                         part.clear()?;
                         begun += 1;
+                        // It is of another file than the one that is coming.
+                        complete = None;
                         self.begin(response.headers())?;
                         self.receive(response.into_body(), &mut part)?
                     }

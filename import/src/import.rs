@@ -64,7 +64,7 @@ pub fn import_all(
     options: &ImportOptions,
     mut progress: impl FnMut(u64),
 ) -> Result<Imported, ImportError> {
-    let part = if options.append {
+    let mut part = if options.append {
         PartFile::copy_of(reel)?
     } else {
         PartFile::begin(reel, options.replace)?
@@ -88,7 +88,7 @@ pub fn import_all(
         .append
         .then(|| CarriedReel::read(part.path()))
         .transpose()?;
-    let mut importer = importer(part.path(), options, carried, secrets)?;
+    let mut importer = importer(&mut part, options, carried, secrets)?;
     importer.is_tracking =
         options.append || is_several || prepared.iter().any(PreparedInput::needs_tracking);
     if is_several {
@@ -107,7 +107,7 @@ pub fn import_all(
 
 /// Begins the reel, or continues one.
 fn importer(
-    part: &Path,
+    part: &mut PartFile,
     options: &ImportOptions,
     carried: Option<CarriedReel>,
     secrets: SecretRedaction,

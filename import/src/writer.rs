@@ -17,6 +17,7 @@ use kubereel_format::{
 use kubereel_redact::POLICY;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -85,9 +86,9 @@ pub(crate) struct ImportWriter {
 
 impl ImportWriter {
     /// Creates the file. The reel begins with its first event.
-    pub(crate) fn create(path: &Path, start: ReelStart) -> Result<Self, ImportError> {
+    pub(crate) fn create(part: &mut PartFile, start: ReelStart) -> Result<Self, ImportError> {
         Ok(Self {
-            appender: Appender::create(path)?,
+            appender: part.create()?,
             start: Some(start),
             span: None,
             newest: None,
@@ -104,12 +105,12 @@ impl ImportWriter {
 
     /// Continues a reel, in a new session.
     pub(crate) fn resume(
-        path: &Path,
+        part: &mut PartFile,
         start: ReelStart,
         used: UsedNumbers,
     ) -> Result<Self, ImportError> {
         Ok(Self {
-            appender: Appender::resume(path)?,
+            appender: part.resume()?,
             start: Some(start),
             span: None,
             newest: None,
@@ -344,6 +345,10 @@ pub(crate) struct PartFile {
     path: PathBuf,
     target: PathBuf,
     replaces: bool,
+    /// Whether this import made the file: that of another one stays.
+    is_own: bool,
+    /// Held until the file is one that is being written.
+    turn: Option<File>,
 }
 
 impl PartFile {
@@ -357,7 +362,10 @@ impl PartFile {
         // A reel that is being recorded, or a file that is not a reel, is refused before it is
         // copied.
         drop(Reel::open(target)?);
-        let part = Self::begin(target, true)?;
+        let mut part = Self::begin(target, true)?;
+        part.turn = turn(&part.path);
+        remove_leftover(&part.path)?;
+        part.is_own = true;
         std::fs::copy(target, &part.path).map_err(|source| ImportError::Place {
             path: part.path.clone(),
             source,
@@ -369,12 +377,30 @@ impl PartFile {
     pub(crate) fn begin(target: &Path, replaces: bool) -> Result<Self, ImportError> {
         check_free(target, replaces)?;
         let path = with_ending(target, ".part");
+        let _turn = turn(&path);
         remove_leftover(&path)?;
         Ok(Self {
             path,
             target: target.to_owned(),
             replaces,
+            is_own: false,
+            turn: None,
         })
+    }
+
+    fn create(&mut self) -> Result<Appender, ImportError> {
+        let _turn = turn(&self.path);
+        // Another import may have been killed since this one began.
+        remove_leftover(&self.path)?;
+        let appender = Appender::create(&self.path)?;
+        self.is_own = true;
+        Ok(appender)
+    }
+
+    fn resume(&mut self) -> Result<Appender, ImportError> {
+        let appender = Appender::resume(&self.path)?;
+        self.turn = None;
+        Ok(appender)
     }
 
     /// Returns the name under which it is written.
@@ -414,7 +440,9 @@ fn check_free(target: &Path, replaces: bool) -> Result<(), ImportError> {
 impl Drop for PartFile {
     fn drop(&mut self) {
         // The file no longer exists if it was renamed.
-        drop(std::fs::remove_file(&self.path));
+        if self.is_own {
+            drop(std::fs::remove_file(&self.path));
+        }
     }
 }
 
@@ -422,6 +450,18 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(path.file_name().unwrap_or_default());
     name.push(ending);
     path.with_file_name(name)
+}
+
+/// Waits until no other import looks at the files of a folder or makes one: what it has made is locked then.
+///
+/// Without the folder the error of the file itself says more, and some network file systems have no locks.
+fn turn(path: &Path) -> Option<File> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = File::open(folder.unwrap_or(Path::new("."))).ok()?;
+    folder.lock().ok()?;
+    Some(folder)
 }
 
 /// Removes the file of an import that was killed. A file that another import is writing, or that is
@@ -477,12 +517,30 @@ mod tests {
     }
 
     #[test]
+    fn an_import_that_came_too_late_leaves_the_file_of_the_first() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = folder.path().join("a.reel");
+        let begin = || PartFile::begin(&target, false).expect("free");
+        let (mut first, mut second) = (begin(), begin());
+        let running = first.create().expect("a reel");
+        let error = second.create().expect_err("in use");
+        assert!(
+            matches!(error, ImportError::Create(OpenError::InUse { .. })),
+            "{error}"
+        );
+        drop(second);
+        drop(running);
+        first.place().expect("placed");
+        assert!(target.exists());
+    }
+
+    #[test]
     fn a_reel_that_is_being_recorded_is_never_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
         let target = folder.path().join("a.reel");
         // A recorder that begins while an import runs counts as well.
-        let part = PartFile::begin(&target, true).expect("free");
-        std::fs::write(part.path(), "new").expect("written");
+        let mut part = PartFile::begin(&target, true).expect("free");
+        drop(part.create().expect("a reel"));
         let recorder = Appender::create(&target).expect("a reel");
         let before = std::fs::read(&target).expect("a reel");
         for error in [part.place(), PartFile::begin(&target, true).map(drop)] {

@@ -166,6 +166,39 @@ fn a_file_that_changes_meanwhile_is_never_mixed() {
 }
 
 #[test]
+fn a_cut_of_a_file_that_changed_does_not_bring_the_kept_one_back() {
+    let world = World::new();
+    world.store.put("/a.reel", StoredFile::of("before"));
+    assert_eq!(world.file("/a.reel"), Ok(b"before".to_vec()));
+    let mut file = StoredFile::of(noise(300_000));
+    file.cuts = vec![100_000];
+    world.store.put("/a.reel", file);
+    world.store.requests();
+    assert_eq!(world.file("/a.reel"), Ok(noise(300_000)));
+    let asked = world.store.requests();
+    assert_eq!(
+        asked[1].headers.get("range").map(String::as_str),
+        Some("bytes=100000-")
+    );
+}
+
+#[test]
+fn a_cache_folder_that_cannot_be_written_is_as_good_as_none() {
+    let world = World::new();
+    world.store.put("/a.reel", StoredFile::of("x"));
+    let client = FetchClient::new(|_| None).expect("no proxy");
+    let address = ReelAddress::parse(&format!("{}/a.reel", world.store.base)).expect("an address");
+    let file = world.folder.path().join("file");
+    fs::write(&file, "").expect("a file");
+    let options = FetchOptions {
+        folder: Some(file.join("downloads")),
+        ..world.options()
+    };
+    let fetched = fetch(&client, &address, &options, |_| {}).expect("fetched");
+    assert_eq!(bytes_of(&fetched), b"x");
+}
+
+#[test]
 fn what_the_store_keeps_compressed_comes_compressed_with_a_length_and_in_parts() {
     let world = World::new();
     let mut file = StoredFile::of(noise(300_000));
