@@ -416,3 +416,20 @@ fn of_a_recovered_reel_no_good_end_is_claimed() {
     );
     assert!(!story.contains("no problem was found\n"), "{story}");
 }
+
+#[test]
+fn rules_do_not_compare_across_what_cannot_be_read() {
+    let copies = Copies::new();
+    let mut unread = 0;
+    for page in (19..copies.bytes.len() / 4096 - 16).step_by(10) {
+        let mut bytes = copies.bytes.clone();
+        bytes[page * 4096..(page + 10) * 4096].fill(0);
+        let path = copies.write("holes.reel", &bytes);
+        let judged = kubereel(&["test", &path, "--only", "leases-are-released", "-o", "json"]);
+        let judged: Value = serde_json::from_str(&judged.out).expect("the JSON of test");
+        let run = &judged["runs"][0];
+        assert_eq!(run["counts"]["flake"], 0, "page {page}");
+        unread += run["unread"].as_array().expect("a list").len();
+    }
+    assert!(unread > 0, "no page had an object");
+}

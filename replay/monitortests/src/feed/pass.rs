@@ -7,7 +7,7 @@ use super::prune::pruned;
 use super::readers::{FieldReaders, ReaderSet};
 use super::watcher::{Action, Interest, WatchedEvent, Watcher};
 use kubereel_format::{
-    EventHead, EventType, Evidence, ObjectId, ObjectKeyRef, ReadError, Reel, ResourceId,
+    EventHead, EventType, Evidence, Loss, ObjectId, ObjectKeyRef, ReadError, Reel, ResourceId,
     ResourceInfo, Seq,
 };
 use kubereel_history::Timeline;
@@ -30,6 +30,16 @@ pub struct Fed {
     pub unread: Vec<FeedError>,
     /// The events whose objects could not be read.
     pub unread_events: u64,
+}
+
+impl Fed {
+    fn cannot_read(&mut self, error: FeedError) {
+        let words = error.to_string();
+        let mut last = self.unread.last().into_iter();
+        if last.all(|last| last.to_string() != words) {
+            self.unread.push(error);
+        }
+    }
 }
 
 /// An event that could not be read.
@@ -128,22 +138,23 @@ fn pass(
     let reads = reads(timeline, watchers);
     let mut held = LiveObjects::default();
     let mut names = LiveNames::of(timeline);
-    let mut delivery = Delivery {
-        watchers,
-        told: ReaderSet::default(),
-    };
+    let told = ReaderSet::default();
+    let mut delivery = Delivery { watchers, told };
     let mut fed = Fed::default();
+    let mut hidden = LostVersions::of(timeline);
     let mut end = timeline.reel().end();
     for event in timeline.reel().scan() {
         let event = match event {
             Ok(event) => event,
             Err(source) => {
-                fed.unread.push(FeedError::Reel { source });
+                fed.cannot_read(FeedError::Reel { source });
+                hidden.is_reading_on = false;
                 continue;
             }
         };
         fed.events += 1;
         let seq = event.head.seq;
+        hidden.read(seq);
         if go_on(seq).is_break() {
             end = Seq(seq.0.saturating_add(1));
             break;
@@ -172,7 +183,8 @@ fn pass(
             Ok(now) => (now, held.take(object)),
             Err(source) => {
                 fed.unread_events += 1;
-                fed.unread.push(FeedError::Body { seq, source });
+                fed.cannot_read(FeedError::Body { seq, source });
+                hidden.unread.push((seq, seq));
                 // A deletion counts even if what it shows cannot be read: no state outlives it.
                 let Some(last) = is_gone.then(|| held.take(object)).flatten() else {
                     continue;
@@ -185,6 +197,7 @@ fn pass(
             at: event.head.stamp.wall,
             action: action_of(event.head.kind, before.is_some()),
             evidence: event.head.evidence,
+            is_after_hole: hidden.hides_version_before(timeline.reel(), &event.head),
             resource: read.info,
             object,
             key,
@@ -200,6 +213,60 @@ fn pass(
     fed
 }
 
+/// Which versions of objects a pass does not see, as they cannot be read.
+struct LostVersions {
+    /// The first and the last event of each part whose objects cannot be read, as far as the pass is.
+    unread: Vec<(Seq, Seq)>,
+    /// The first and the last record of each part of which nothing is known.
+    records: Vec<(Seq, Seq)>,
+    /// The last event that was read.
+    last: Option<Seq>,
+    /// Whether no error came since.
+    is_reading_on: bool,
+}
+
+impl LostVersions {
+    fn of(timeline: &Timeline) -> Self {
+        let damaged = timeline.damaged().iter();
+        let records = damaged.filter_map(|span| match span.damage.loss {
+            Loss::Records { first, last } => Some((first, last?)),
+            Loss::Nothing | Loss::Unknown | Loss::Bodies { .. } => None,
+        });
+        Self {
+            unread: Vec::new(),
+            records: records.collect(),
+            last: None,
+            is_reading_on: true,
+        }
+    }
+
+    /// Takes an event that was read.
+    fn read(&mut self, seq: Seq) {
+        if !self.is_reading_on {
+            let first = self.last.map_or(0, |last| last.0.saturating_add(1));
+            self.unread.push((Seq(first), Seq(seq.0.saturating_sub(1))));
+        }
+        (self.last, self.is_reading_on) = (Some(seq), true);
+    }
+
+    /// Returns whether versions of an object between the last one that was read and an event may not have been seen.
+    fn hides_version_before(&self, reel: &Reel, event: &EventHead) -> bool {
+        let is_gap = matches!(event.evidence, Evidence::Listed | Evidence::Inferred);
+        if is_gap || self.unread.is_empty() && self.records.is_empty() {
+            return is_gap;
+        }
+        let seq = event.seq;
+        let versions = reel.versions(event.object);
+        let place = versions.partition_point(|version| *version < seq);
+        let before = place.checked_sub(1).and_then(|place| versions.get(place));
+        before.is_some_and(|before| {
+            let is_unread = |(first, last): &(Seq, Seq)| first <= before && before <= last;
+            let is_between = |(first, last): &(Seq, Seq)| before < first && *last < seq;
+            self.unread.iter().any(is_unread) || self.records.iter().any(is_between)
+        })
+    }
+}
+
 /// The watchers of a pass.
 struct Delivery<'a, 'w> {
     watchers: &'a mut [&'w mut dyn Watcher],
@@ -212,7 +279,7 @@ impl Delivery<'_, '_> {
         let Self { watchers, told } = self;
         told.clear();
         let told_of = match seen.before {
-            Some(before) if seen.action == Action::Changed && seen.evidence != Evidence::Listed => {
+            Some(before) if seen.action == Action::Changed && !seen.is_after_hole => {
                 read.readers.changed(before, seen.now, told);
                 told.join(&read.of_all);
                 &*told
@@ -245,6 +312,7 @@ impl Delivery<'_, '_> {
             at: by.stamp.wall,
             action: Action::Gone,
             evidence: Evidence::Inferred,
+            is_after_hole: true,
             resource: read.info,
             object,
             key,

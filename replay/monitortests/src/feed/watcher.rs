@@ -63,6 +63,9 @@ pub struct WatchedEvent<'a> {
     pub action: Action,
     /// How it is known.
     pub evidence: Evidence,
+    /// Whether versions between the one before and this one may not have been seen: after a gap, or where they cannot
+    /// be read.
+    pub is_after_hole: bool,
     /// The resource.
     pub resource: &'a ResourceInfo,
     /// The object's number in the reel.

@@ -11,7 +11,7 @@ use crate::rule::{
     place,
 };
 use crate::signal::{Lifetime, Signal, SignalTruth};
-use kubereel_format::{Evidence as Known, ObjectId, RecordedAt, Seq};
+use kubereel_format::{ObjectId, RecordedAt, Seq};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -119,7 +119,7 @@ impl ObjectWatch {
             now: seen.now,
             before: seen.before,
             former: former.as_ref(),
-            is_after_hole: matches!(seen.evidence, Known::Listed | Known::Inferred),
+            is_after_hole: seen.is_after_hole,
             changed: &[],
         };
         let mut live = self
@@ -315,7 +315,7 @@ impl<'a> Evaluator<'a, '_> {
     /// Lets expressions see the moment.
     fn see(&mut self, others: &'a [RelatedIndex], namespace: &str) {
         let moment = self.moment;
-        let seen = (moment.now, moment.before, moment.former);
+        let seen = (moment.now, moment.old(), moment.former);
         self.slots = object_slots(moment.at, moment.action, seen);
         for (number, related) in self.objects.related.iter().enumerate() {
             let Some(others) = others.get(number) else {
@@ -467,7 +467,7 @@ impl<'a> Evaluator<'a, '_> {
             }
         };
         let mut old: BTreeMap<String, Val<'a>> = BTreeMap::new();
-        if let Some(before) = self.moment.before {
+        if let Some(before) = self.moment.old() {
             slots.set(place::OBJECT, Some(Val::json(before)));
             let list = items.list.value(&slots);
             if let Ok(found) = list.and_then(|list| keyed(&mut slots, list)) {
@@ -566,7 +566,7 @@ impl<'a> Evaluator<'a, '_> {
                 let old = self.slots.0.get(place::OLD_ITEM);
                 old.is_some_and(Option::is_some)
             } else {
-                moment.before.is_some()
+                moment.old().is_some()
             };
             return moment.is_change(asked)
                 && (!asked.reads_old || has_old)
@@ -653,7 +653,7 @@ impl<'a> Evaluator<'a, '_> {
             seq: self.moment.seq,
             action: self.moment.action,
             object: fields.cut(self.moment.now),
-            old: cut(self.moment.before),
+            old: cut(self.moment.old()),
             former: cut(self.moment.former),
             related: related.collect(),
         }
@@ -725,7 +725,14 @@ struct ChangeMoment<'a> {
     changed: &'a [usize],
 }
 
-impl ChangeMoment<'_> {
+impl<'a> ChangeMoment<'a> {
+    /// Returns the version before, if it is known: what is seen after a hole is not the next one after what was seen
+    /// before it.
+    fn old(&self) -> Option<&'a Value> {
+        self.before
+            .filter(|_| !self.is_after_hole || self.action != Action::Changed)
+    }
+
     /// Returns whether a predicate's value may have changed.
     fn may_turn(&self, asked: &PredicateReads) -> bool {
         let is_read = |number: &usize| asked.related.contains(number);
