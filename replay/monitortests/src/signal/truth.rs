@@ -124,6 +124,36 @@ impl Signal {
         }
     }
 
+    fn true_spells(&self) -> impl Iterator<Item = &TruthSpan> {
+        let spells = self.spells.iter();
+        spells.filter(|spell| spell.truth == SignalTruth::True)
+    }
+
+    /// Returns how long it was true in all.
+    pub(crate) fn true_micros(&self) -> i64 {
+        self.true_spells().map(|spell| spell.to - spell.from).sum()
+    }
+
+    /// Returns when it was true last.
+    pub(crate) fn true_until(&self) -> Option<i64> {
+        self.true_spells().map(|spell| spell.to).max()
+    }
+
+    /// Returns the same without the spells that began at other moments than those that count.
+    pub(crate) fn begun(&self, counts: impl Fn(i64) -> bool) -> Self {
+        let kept = self.spells.iter().map(|spell| TruthSpan {
+            truth: if counts(spell.from) {
+                spell.truth
+            } else {
+                SignalTruth::Silent
+            },
+            ..*spell
+        });
+        Self {
+            spells: kept.collect(),
+        }
+    }
+
     /// Returns the same without what lies in times that were not seen.
     pub(crate) fn darkened(&self, dark: &[(i64, i64)]) -> Self {
         let mut spells = Vec::with_capacity(self.spells.len());

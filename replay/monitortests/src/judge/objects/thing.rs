@@ -22,7 +22,8 @@ const MAX_FAULTS: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HighestValue {
     pub(super) value: f64,
-    pub(super) is_whole: bool,
+    /// The same, if it is a whole number.
+    pub(super) whole: Option<i64>,
     pub(super) at: i64,
     pub(super) evidence: Option<usize>,
 }
@@ -32,8 +33,9 @@ pub(super) struct HighestValue {
 pub(super) struct CheckSignals {
     /// The signals of its predicates.
     pub(super) signals: Vec<Signal>,
-    /// With `highest`: the highest value.
-    pub(super) high: Option<HighestValue>,
+    /// The values above the bound: each that is higher than those before; each change where the phase decides which
+    /// count.
+    pub(super) highs: Vec<HighestValue>,
     /// With `eventually`: from when on.
     pub(super) since: Option<i64>,
 }
@@ -144,12 +146,11 @@ impl CheckSignals {
             CheckOperator::Total if expected.per_case => risings(&self.signal(0, dark), false),
             CheckOperator::Flaps => flaps(&self.signal(0, dark), is_bounded),
             CheckOperator::Highest => {
-                let high = self.high.iter().filter(|high| high.value > expected.above);
-                high.map(|high| CountedMoment {
+                let highs = self.highs.iter().map(|high| CountedMoment {
                     at: high.at,
                     evidence: high.evidence,
-                })
-                .collect()
+                });
+                highs.collect()
             }
             _ => Vec::new(),
         }

@@ -8,7 +8,7 @@ use crate::judge::cases::{CaseId, RuleCases, places};
 use crate::judge::cases::{FindingEvidence, FindingSpan, finding};
 use crate::judge::values::is_during;
 use crate::rule::{CheckOperator, MonitorRule, RuleCheck, Watch, place};
-use crate::signal::{CountedMoment, Signal, SignalMatch, SignalTruth, clusters};
+use crate::signal::{CountedMoment, Signal, SignalMatch, clusters};
 use crate::verdict::{CaseGap, FindingSubject, JudgeContext, Severity, TestFinding};
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
@@ -188,13 +188,21 @@ impl<'a> ObjectJudge<'a, '_> {
             }
         }
         let unseen = self.unseen(thing);
+        let mut sum = None;
+        if check.expected.operator == CheckOperator::Total
+            && let Some(signal) = course.to_mut().signals.first_mut()
+        {
+            let counted = signal.darkened(&unseen);
+            *signal = counted.begun(|at| self.is_counted(check, at));
+            sum = Some(signal.true_micros());
+        }
         let judged = course.judge(&check.expected, thing.life, &unseen);
         if let Some(fault) = no_since.filter(|_| !judged.found.is_empty()) {
             return self.fault(thing, thing.life.from, &fault, cases);
         }
         for found in judged.found {
             if self.is_counted(check, found.from) {
-                self.find(check, thing, &found, None, cases);
+                self.find(check, thing, &found, sum.map(Val::Span), cases);
             }
         }
         // Gaps of the recording are already noted for the whole case.
@@ -294,9 +302,10 @@ impl<'a> ObjectJudge<'a, '_> {
     }
 
     fn highest(&self, check: &'a RuleCheck, tally: &[CountedItem<'a>], cases: &mut RuleCases<'a>) {
-        let highs = tally.iter().filter_map(|(_, thing, number)| {
-            let high = thing.courses.get(*number)?.high?;
-            Some((high, *thing))
+        let highs = tally.iter().filter_map(|(counted, thing, number)| {
+            let highs = &thing.courses.get(*number)?.highs;
+            let high = highs.iter().find(|high| high.at == counted.at)?;
+            Some((*high, *thing))
         });
         let highest = highs.reduce(|one, other| {
             if other.0.value > one.0.value {
@@ -311,11 +320,7 @@ impl<'a> ObjectJudge<'a, '_> {
             to: Some(high.at),
             evidence: high.evidence,
         };
-        let value = if high.is_whole {
-            Val::text(format!("{:.0}", high.value))
-        } else {
-            Val::Double(high.value)
-        };
+        let value = high.whole.map_or(Val::Double(high.value), Val::Int);
         self.find(check, thing, &found, Some(value), cases);
     }
 
@@ -341,13 +346,11 @@ impl<'a> ObjectJudge<'a, '_> {
             else {
                 continue;
             };
-            let seen = signal.darkened(&self.unseen(thing));
-            for spell in seen.spells() {
-                if spell.truth == SignalTruth::True {
-                    sum = sum.saturating_add(spell.to - spell.from);
-                    last = last.max(Some(spell.to));
-                }
-            }
+            let seen = signal
+                .darkened(&self.unseen(thing))
+                .begun(|at| self.is_counted(check, at));
+            sum = sum.saturating_add(seen.true_micros());
+            last = last.max(seen.true_until());
         }
         if let Some((first, thing, _)) = tally.first()
             && sum > above

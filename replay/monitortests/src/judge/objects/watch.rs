@@ -19,6 +19,8 @@ use std::sync::Arc;
 
 /// How many things are kept of which a finding may come.
 const MAX_KEPT: usize = 20_000;
+/// How many values of one thing are kept, of which `highest` takes one.
+const MAX_HIGHS: usize = 1_000;
 
 /// An object that is watched.
 #[derive(Debug)]
@@ -396,7 +398,7 @@ impl<'a> Evaluator<'a, '_> {
                     .programs()
                     .map(|_| Signal::default())
                     .collect(),
-                high: None,
+                highs: Vec::new(),
                 since: self.since(&check.expected),
             });
             let thing = WatchedItem {
@@ -591,14 +593,14 @@ impl<'a> Evaluator<'a, '_> {
     fn high(
         &self,
         thing: &mut WatchedItem,
-        check: usize,
+        number: usize,
         of: &'a Program,
         kept: &mut EvidenceCache,
     ) {
         let at = self.moment.at.micros;
-        let (value, is_whole) = match of.value(&self.slots) {
-            Ok(Val::Double(value)) => (value, false),
-            Ok(Val::Int(value)) => (as_double(value), true),
+        let (value, whole) = match of.value(&self.slots) {
+            Ok(Val::Double(value)) => (value, None),
+            Ok(Val::Int(value)) => (as_double(value), Some(value)),
             Ok(other) => {
                 let what = format!("`highest` expects a number, found {}", other.kind());
                 thing.fault(at, EvalError::Wrong { what });
@@ -609,27 +611,24 @@ impl<'a> Evaluator<'a, '_> {
                 return;
             }
         };
-        let course = thing.courses.get(check);
-        let known = course.and_then(|course| course.high);
-        if known.is_some_and(|known| known.value >= value) {
+        let Some(check) = self.rule.checks.get(number) else {
+            return;
+        };
+        let highs = thing
+            .courses
+            .get(number)
+            .map_or(&[][..], |course| &course.highs);
+        // Only the phase of its time tells whether a value counts, and it is known at the end.
+        let is_news =
+            !check.during.is_empty() || highs.last().is_none_or(|last| last.value < value);
+        if value <= check.expected.above || !is_news || highs.len() >= MAX_HIGHS {
             return;
         }
-        // Without a finding, evidence would only take memory.
-        let above = self
-            .rule
-            .checks
-            .get(check)
-            .map(|check| check.expected.above);
-        let is_above = above.is_some_and(|above| value > above);
-        let evidence = if is_above {
-            kept.number(thing, || self.evidence())
-        } else {
-            None
-        };
-        if let Some(course) = thing.courses.get_mut(check) {
-            course.high = Some(HighestValue {
+        let evidence = kept.number(thing, || self.evidence());
+        if let Some(course) = thing.courses.get_mut(number) {
+            course.highs.push(HighestValue {
                 value,
-                is_whole,
+                whole,
                 at,
                 evidence,
             });

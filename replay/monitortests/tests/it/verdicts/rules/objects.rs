@@ -214,6 +214,47 @@ fn highest_and_total_are_measured() {
 }
 
 #[test]
+fn highest_and_total_count_what_began_in_their_phases() {
+    let reel = || {
+        let steps = [
+            ("10:01:00", "9"),
+            ("10:03:00", "0"),
+            ("10:10:00", "7"),
+            ("10:12:00", "0"),
+            ("10:30:00", "7"),
+            ("10:31:00", "0"),
+        ];
+        let mut reel = Reel::cluster().installed("4.21.1");
+        for (at, a) in steps {
+            if at == "10:10:00" {
+                reel = reel.at("10:05:00").upgrade_begins("4.21.2");
+            } else if at == "10:30:00" {
+                reel = reel.at("10:20:00").upgrade_ends();
+            }
+            reel = reel.says_at(at, &[("a", a)]);
+        }
+        reel.until("11:00:00")
+    };
+    let judged = |expect: &str, phase: &str| {
+        let rule = check(&format!("{expect}\nduring: [{phase}]"));
+        judged_by(reel(), &rule.replace("found in", "${count} in"))
+    };
+    let highest = "highest: {of: int(object.data.a), above: 6}";
+    judged(highest, "upgrade").fails(IT, "10:10:00", "7 in cm");
+    judged(highest, "stable").fails(IT, "10:01:00", "9 in cm");
+    let total = |above: &str| format!("total: {{of: object.data.a != '0', above: {above}}}");
+    judged(&total("119s"), "upgrade").fails(IT, "10:10:00", "2m 00s in cm");
+    judged(&total("120s"), "upgrade").passes(IT);
+    judged(&total("179s"), "stable").fails(IT, "10:01:00", "3m 00s in cm");
+    let per_case = |above: &str| format!("{}\ncountedPer: case", total(above));
+    judged(&per_case("120s"), "upgrade").passes(IT);
+    judged(&per_case("119s"), "upgrade").fails(IT, "10:10:00", "2m 00s in cm");
+    // Of what is counted a decision can be made.
+    let flaky = check(&format!("{highest}\nflakeIf: count < 8\nduring: [upgrade]"));
+    judged_by(reel(), &flaky).is(IT, "flake");
+}
+
+#[test]
 fn predicates_of_change_see_both_versions() {
     let steps = [("10:01:00", "0"), ("10:02:00", "1"), ("10:05:00", "0")];
     let found = tried(&steps, "never: old.data.a == '0' && object.data.a == '1'");
