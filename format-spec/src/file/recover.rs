@@ -3,7 +3,8 @@
 //! Invariants:
 //! * Every record keeps its order, time and evidence. A note [`Note::Unreadable`] comes before
 //!   records that cannot be read, so that the new reel claims nothing about them. Losses that lie
-//!   close together share one note ([`NEAR`]).
+//!   close together share one note ([`NEAR`]), unless the times of only some of them are known: the
+//!   known times are no bounds of the others.
 //! * The new file gets its name only when it is complete and durable; an existing file is never
 //!   replaced.
 //! * A reel that was not finished does not become finished.
@@ -172,6 +173,8 @@ struct LostRun {
     resources: BTreeSet<ResourceId>,
     /// Whether any resource may be among them.
     is_unknown: bool,
+    /// Whether the times of the records can be read.
+    is_dated: bool,
     cause: String,
 }
 
@@ -219,8 +222,12 @@ impl Losses {
 
     /// Notes an unreadable record; `resource` is that of its event, if it is known.
     fn lose(&mut self, reel: &Reel, seq: Seq, resource: Option<ResourceId>) {
-        let near = |run: &&mut LostRun| seq.0.saturating_sub(run.last.0) <= NEAR;
-        let run = match self.runs.last_mut().filter(near) {
+        let slot = reel.loaded.heads.slot(seq);
+        let is_dated = matches!(slot, Some(Slot::Event(_) | Slot::Note));
+        let joins = |run: &&mut LostRun| {
+            run.is_dated == is_dated && seq.0.saturating_sub(run.last.0) <= NEAR
+        };
+        let run = match self.runs.last_mut().filter(joins) {
             Some(run) => run,
             None => self.runs.push_mut(LostRun {
                 first: seq,
@@ -228,6 +235,7 @@ impl Losses {
                 records: 0,
                 resources: BTreeSet::new(),
                 is_unknown: false,
+                is_dated,
                 cause: cause_of(reel, seq),
             }),
         };
@@ -249,9 +257,13 @@ impl LostRun {
     }
 
     fn note(self, reel: &Reel) -> Note {
-        let from = self.stamp(reel).wall;
-        let after = (self.first.0..=self.last.0.saturating_add(1)).map(Seq);
-        let stamps = after.filter_map(|seq| reel.stamp(seq));
+        // Records without times are bounded by the records around them.
+        let (from, behind) = match reel.stamp(self.first) {
+            Some(first) if self.is_dated => (first.wall, self.last.0),
+            _ => (self.stamp(reel).wall, self.last.0.saturating_add(1)),
+        };
+        let known = (self.first.0..=behind).map(Seq);
+        let stamps = known.filter_map(|seq| reel.stamp(seq));
         let to = stamps.map(|stamp| stamp.wall).max();
         Note::Unreadable {
             from,

@@ -5,7 +5,8 @@
 
 use crate::life::{append, begin, life};
 use kubereel_format::{
-    EventHead, Loss, OpenError, Reel, SealDensity, SealError, Seq, panic_is_caught, recover, seal,
+    EventHead, Loss, Note, OpenError, Reel, SealDensity, SealError, Seq, panic_is_caught, recover,
+    seal,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -534,6 +535,40 @@ fn a_reel_behind_another_one_is_damage_whatever_their_forms() {
 fn read_joined(path: &Path, parts: &[&[u8]]) -> Reel {
     std::fs::write(path, parts.concat()).unwrap();
     Reel::open(path).unwrap()
+}
+
+#[test]
+fn a_recovered_reel_bounds_a_lost_end_by_no_time() {
+    let whole = Whole::large();
+    let hurt = whole.folder.path().join("hurt.reel");
+    let to = whole.folder.path().join("new.reel");
+    let mut lossy = 0;
+    for at in whole.places(PAGE, 12) {
+        std::fs::write(&hurt, &whole.bytes[..at]).unwrap();
+        let Ok(damaged) = Reel::open(&hurt) else {
+            continue;
+        };
+        let mut losses = damaged.damage().iter().map(|damage| damage.loss);
+        let is_of_end = |loss| match loss {
+            Loss::Records { last, .. } => last.is_none_or(|last| last.0 + 1 >= damaged.end().0),
+            _ => false,
+        };
+        if !losses.any(is_of_end) {
+            continue;
+        }
+        recover(&damaged, &to, |_| {}).unwrap();
+        let new = Reel::open(&to).unwrap();
+        let spans = new.notes().iter().filter_map(|entry| match entry.note {
+            Note::Unreadable { from, to, .. } => Some((from, to)),
+            _ => None,
+        });
+        let spans: Vec<_> = spans.collect();
+        let (from, until) = *spans.last().unwrap();
+        assert_eq!(from, until, "{at}: {spans:?}");
+        lossy += usize::from(spans.len() > 1);
+        std::fs::remove_file(&to).unwrap();
+    }
+    assert!(lossy > 0, "no file lost bodies and the end");
 }
 
 #[test]
