@@ -13,7 +13,7 @@ use kubereel_fetch::{
 };
 use kubereel_format::{OpenError, Reel, copy_in_use, harmless, is_in_use};
 use kubereel_history::{FollowError, ReelFollower, Timeline};
-use kubereel_unpack::{LocateError, LocatedReel, ReelCache};
+use kubereel_unpack::{CompressionForm, LocateError, LocatedReel, ReelCache, UnpackError};
 pub(crate) use output::OutputFile;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
@@ -445,6 +445,15 @@ fn extracting(archive: &Path, reel: &str) -> String {
     format!("extract one: {program} {archive} {reel}")
 }
 
+/// Names the program that decompresses data which needs more memory than this one gives.
+pub(crate) const fn decompressor(form: CompressionForm) -> &'static str {
+    match form {
+        CompressionForm::Zstd => "zstd -dc --long=31",
+        CompressionForm::Xz => "xz -dc",
+        _ => "gzip -dc",
+    }
+}
+
 fn explain_locate(error: &LocateError) -> CommandError {
     match error {
         LocateError::Several {
@@ -466,6 +475,11 @@ fn explain_locate(error: &LocateError) -> CommandError {
         )),
         LocateError::Unpack { source, .. } if source.is_damage() => {
             CommandError::reel(error).hint("the rest of the file is missing or damaged: copy or download it again")
+        }
+        LocateError::Unpack { path, source: UnpackError::TooMuchMemory { form, .. } } => {
+            let path = shell_words::shell_word(path.as_os_str());
+            let program = decompressor(*form);
+            CommandError::reel(error).hint(format!("decompress it first: {program} {path} >NEW.reel"))
         }
         LocateError::Unpack { .. } => CommandError::reel(error),
         _ => CommandError::io(error),

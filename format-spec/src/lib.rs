@@ -22,7 +22,7 @@ mod spec_text;
 mod uid;
 mod worded;
 
-pub use codec::frame::zstd_reader;
+pub use codec::frame::{ZSTD_WINDOW_MIB, zstd_reader};
 pub use digest::{DigestBuilder, RecordingDigest};
 pub use error::{
     AppendError, Damage, FinishError, Loss, OpenError, ReadError, RecoverError, SealError,

@@ -13,6 +13,7 @@ use kubereel_import::{
     BrokenPart, BrokenParts, BrokenReason, BrokenUnit, ImportContent, ImportError, ImportInput,
     ImportOptions, Imported, ListCounts,
 };
+use kubereel_unpack::UnpackError;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -217,6 +218,11 @@ fn explain(error: &ImportError, file: &str, target: &Path) -> CommandError {
         }
         ImportError::Damaged { .. } => CommandError::reel(format!("{file}: {error}"))
             .hint("nothing of it can be read: copy or download it again"),
+        ImportError::Unpack { source: UnpackError::TooMuchMemory { form, .. } } => {
+            let program = files::decompressor(*form);
+            CommandError::reel(format!("{file}: {error}"))
+                .hint(format!("{program} {pasted} | kubereel import - -o {reel}"))
+        }
         ImportError::Unpack { .. } | ImportError::TooManyCommits { .. } => {
             CommandError::reel(format!("{file}: {error}"))
                 .hint("copy or download it again, or give the part of it that is needed")

@@ -42,6 +42,14 @@ pub enum UnpackError {
         /// The limit, in bytes.
         limit: u64,
     },
+    /// Its decompressor would need more memory than the limit.
+    #[error("the {} data needs more than {limit_mib} MiB of memory to be decompressed", form.as_str())]
+    TooMuchMemory {
+        /// Its compression.
+        form: CompressionForm,
+        /// The limit, in MiB.
+        limit_mib: u32,
+    },
     /// It has too many files.
     #[error("more than {limit} files")]
     TooManyFiles {

@@ -377,7 +377,9 @@ impl ReelCopy<'_> {
             Ok(plain) => plain,
             // A damaged file beside the reel does not matter.
             Err(error) => match failed(error) {
-                UnpackError::Damaged { .. } | UnpackError::TooManyLayers { .. } => return Ok(()),
+                UnpackError::Damaged { .. }
+                | UnpackError::TooManyLayers { .. }
+                | UnpackError::TooMuchMemory { .. } => return Ok(()),
                 error => return Err(error.into()),
             },
         };
@@ -645,6 +647,29 @@ mod tests {
         }
         let left = fs::read_dir(folder.path().join("cache")).map_or(0, Iterator::count);
         assert_eq!(left, 0, "files left in the cache");
+    }
+
+    #[test]
+    fn data_that_needs_too_much_memory_is_not_called_damaged() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run");
+        let with_crc = |bytes: &[u8]| {
+            let mut crc = flate2::Crc::new();
+            crc.update(bytes);
+            [bytes, &crc.sum().to_le_bytes()].concat()
+        };
+        // A frame with a window of 2 GiB, and a block with a dictionary of 1 GiB.
+        let zstd = b"\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00".to_vec();
+        let block = with_crc(&[2, 0, 0x21, 1, 36, 0, 0, 0]);
+        let xz = [&b"\xfd7zXZ\0"[..], &with_crc(&[0, 1]), &block].concat();
+        for (bytes, limit) in [
+            (zstd, "zstd data needs more than 128 MiB"),
+            (xz, "xz data needs more than 256 MiB"),
+        ] {
+            fs::write(&path, bytes).expect("written");
+            let error = located(&path, folder.path()).expect_err(limit);
+            assert!(error.to_string().contains(limit), "{error}");
+        }
     }
 
     /// Bytes that do not compress.

@@ -131,14 +131,22 @@ impl Read for CountedOutput<'_> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
             // The error of an inner layer stays unchanged.
             Err(error) => Err(match UnpackError::of_io(error) {
-                Ok(error) => error.into(),
-                Err(source) => UnpackError::Damaged {
-                    form: self.form,
-                    bytes: self.bytes,
-                    source,
-                }
-                .into(),
-            }),
+                Ok(error) => error,
+                Err(source) => match self.form.most_mib() {
+                    Some(limit_mib) if source.kind() == io::ErrorKind::OutOfMemory => {
+                        UnpackError::TooMuchMemory {
+                            form: self.form,
+                            limit_mib,
+                        }
+                    }
+                    _ => UnpackError::Damaged {
+                        form: self.form,
+                        bytes: self.bytes,
+                        source,
+                    },
+                },
+            }
+            .into()),
         }
     }
 }

@@ -77,13 +77,40 @@ fn library(what: &'static str) -> impl Fn(io::Error) -> CodecError {
     }
 }
 
-/// Decompresses a file of zstd frames, as other programs write it. A frame that needs a window of more than 128 MiB is
-/// refused.
+/// The largest window of a frame that is decompressed, as the power of two.
+const WINDOW_LOG: u32 = 27;
+
+/// The largest window of a frame that is decompressed, in MiB.
+pub const ZSTD_WINDOW_MIB: u32 = 1 << (WINDOW_LOG - 20);
+
+/// The library's words for a larger window; its error has no kind.
+const WINDOW_TOO_LARGE: &str = "Frame requires too much memory for decoding";
+
+/// Decompresses a file of zstd frames, as other programs write it.
+///
+/// A frame with a window of more than [`ZSTD_WINDOW_MIB`] fails with [`io::ErrorKind::OutOfMemory`].
 ///
 /// # Errors
 /// When there is no memory for the decompressor. What is damaged fails when it is read.
 pub fn zstd_reader<'a>(input: impl BufRead + 'a) -> io::Result<impl Read + 'a> {
-    zstd::stream::read::Decoder::with_buffer(input)
+    let mut inner = zstd::stream::read::Decoder::with_buffer(input)?;
+    inner.window_log_max(WINDOW_LOG)?;
+    Ok(ZstdReader { inner })
+}
+
+struct ZstdReader<R> {
+    inner: R,
+}
+
+impl<R: Read> Read for ZstdReader<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.inner.read(out).map_err(|error| {
+            if error.to_string() == WINDOW_TOO_LARGE {
+                return io::ErrorKind::OutOfMemory.into();
+            }
+            error
+        })
+    }
 }
 
 /// Makes a frame of `raw`. The reader must hold the same `prefix`.
