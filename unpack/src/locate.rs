@@ -200,11 +200,18 @@ fn in_folder(
     cache: &ReelCache,
     progress: &mut dyn FnMut(u64),
 ) -> Result<LocatedReel, LocateError> {
-    let files = list_folder(root, UnpackLimits::default())?;
+    let (files, skipped) = list_folder(root, UnpackLimits::default())?;
     let mut reels = Vec::new();
+    let mut unread = Vec::new();
     for file in files.iter().filter(|file| !is_unfinished_copy(file)) {
         // One file without read permission does not hide the reel beside it.
-        let Ok(head) = head_of(file) else { continue };
+        let head = match head_of(file) {
+            Ok(head) => head,
+            Err(error) => {
+                unread.push(format!("{}: {error}", file.display()));
+                continue;
+            }
+        };
         let is_reel = is_reel_start(&head)
             || (CompressionForm::of(&head).is_some() && is_reel_inside(file).unwrap_or(false));
         if is_reel && reels.len() < NAMED {
@@ -214,11 +221,7 @@ fn in_folder(
     match reels.as_slice() {
         [] => Err(LocateError::None {
             path: root.to_owned(),
-            found: match files.len() {
-                0 => "no files in it".to_owned(),
-                1 => "1 file in it".to_owned(),
-                more => format!("{more} files in it"),
-            },
+            found: folder_words(files.len(), skipped, &unread),
         }),
         [reel] => locate(reel, cache, progress),
         several => Err(LocateError::Several {
@@ -230,6 +233,29 @@ fn in_folder(
             are_files: true,
         }),
     }
+}
+
+/// Describes a folder without a reel, and what in it was passed over.
+fn folder_words(files: usize, skipped: SkippedEntries, unread: &[String]) -> String {
+    let mut words = vec![match files {
+        0 => "no files in it".to_owned(),
+        1 => "1 file in it".to_owned(),
+        more => format!("{more} files in it"),
+    }];
+    words.extend(match skipped.links {
+        0 => None,
+        1 => Some("1 symbolic link, which is not followed".to_owned()),
+        more => Some(format!("{more} symbolic links, which are not followed")),
+    });
+    words.extend(match unread {
+        [] => None,
+        [one] => Some(format!("cannot read {one}")),
+        [first, ..] => Some(format!(
+            "cannot read {} of them, such as {first}",
+            unread.len()
+        )),
+    });
+    words.join("; ")
 }
 
 fn is_reel_inside(file: &Path) -> io::Result<bool> {
@@ -612,6 +638,23 @@ mod tests {
         assert!(are_files);
         assert!(reels.iter().all(|one| Path::new(one).is_file()));
         assert_eq!(reels.len(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_without_a_reel_says_what_was_passed_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = folder.path().join("run");
+        fs::create_dir(&run).expect("made");
+        fs::write(folder.path().join("a.reel"), SEALED).expect("written");
+        std::os::unix::fs::symlink("../a.reel", run.join("a.reel")).expect("a link");
+        let error = located(&run, folder.path()).expect_err("none").to_string();
+        assert!(error.contains("no files in it; 1 symbolic link"), "{error}");
+        let unread = ["b.reel: denied".to_owned(), "c.reel: denied".to_owned()];
+        assert_eq!(
+            folder_words(3, SkippedEntries::default(), &unread),
+            "3 files in it; cannot read 2 of them, such as b.reel: denied"
+        );
     }
 
     #[test]

@@ -363,8 +363,11 @@ pub fn walk_folder<E: From<UnpackError>>(
 }
 
 /// Lists the regular files below a folder, in the order of their names.
-pub(crate) fn list_folder(root: &Path, limits: UnpackLimits) -> Result<Vec<PathBuf>, UnpackError> {
-    files_below(root, &mut Allowance::new(limits)).map(|(files, _)| files)
+pub(crate) fn list_folder(
+    root: &Path,
+    limits: UnpackLimits,
+) -> Result<(Vec<PathBuf>, SkippedEntries), UnpackError> {
+    files_below(root, &mut Allowance::new(limits))
 }
 
 fn files_below(
