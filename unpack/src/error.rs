@@ -98,20 +98,6 @@ impl UnpackError {
     }
 }
 
-impl UnpackError {
-    /// Returns whether compressed data is damaged, also that around an archive, whose reader wraps the error.
-    pub(crate) fn is_of_compression(&self) -> bool {
-        match self {
-            Self::Damaged { .. } => true,
-            Self::DamagedArchive { source, .. } => {
-                let inner = source.get_ref().and_then(|inner| inner.downcast_ref());
-                inner.is_some_and(Self::is_of_compression)
-            }
-            _ => false,
-        }
-    }
-}
-
 impl From<UnpackError> for io::Error {
     fn from(error: UnpackError) -> Self {
         let kind = match &error {

@@ -312,10 +312,17 @@ fn inside(
         }
         Some("zip") => "a zip archive".to_owned(),
         Some(_) => {
+            let mut input = TarInput {
+                inner: &mut plain,
+                is_at_end: false,
+            };
             let walked: Result<_, LocateError> =
-                walk_tar(&mut plain, limits, |one| copy.look(one.name, one.content));
+                walk_tar(&mut input, limits, |one| copy.look(one.name, one.content));
+            let is_cut = input.is_at_end;
             copy.accept(walked)?;
-            if !layers.is_empty() && copy.found.is_some() {
+            if is_cut {
+                copy.note_damage(io::ErrorKind::UnexpectedEof, "it has no end");
+            } else if copy.found.is_some() {
                 copy.read_rest(plain.take(limits.bytes))?;
             }
             "a tar archive without one".to_owned()
@@ -336,6 +343,20 @@ fn inside(
         });
     }
     keep((copy.found.ok_or(none)?, copy.damage), kept, cache)
+}
+
+/// A tar archive that is read: the reader of archives does not report that the end is missing.
+struct TarInput<R> {
+    inner: R,
+    is_at_end: bool,
+}
+
+impl<R: Read> Read for TarInput<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(out)?;
+        self.is_at_end |= read == 0 && !out.is_empty();
+        Ok(read)
+    }
 }
 
 /// Names the content of a file that is not a reel.
@@ -365,33 +386,49 @@ struct ReelCopy<'a> {
 }
 
 impl ReelCopy<'_> {
-    /// Accepts the end of an archive: damage does not matter if the reel lies before it, or is cut there. The checksum
-    /// of a compressed archive lies at its end, so that its damage may be in the reel.
+    /// Accepts the end of an archive: the reel before damage can be read, or is cut there.
     fn accept(&mut self, walked: Result<SkippedEntries, LocateError>) -> Result<(), LocateError> {
         match walked {
             Err(LocateError::Unpack { source, .. })
                 if source.is_damage() && self.found.is_some() =>
             {
-                if source.is_of_compression() {
-                    self.damage.get_or_insert(source);
-                }
+                self.damage.get_or_insert(source);
                 Ok(())
             }
             walked => walked.map(drop),
         }
     }
 
-    /// Reads what is behind the last file of a compressed archive: the decompressor compares the checksum at its end.
-    fn read_rest(&mut self, mut rest: impl Read) -> Result<(), LocateError> {
-        match io::copy(&mut rest, &mut io::sink()) {
-            Ok(_) => Ok(()),
-            Err(error) => match unpack_error(Path::new(""), error) {
-                error if error.is_damage() => {
-                    self.damage.get_or_insert(error);
-                    Ok(())
-                }
-                error => Err(error.into()),
-            },
+    /// Notes that a tar archive is damaged behind its reel.
+    fn note_damage(&mut self, kind: io::ErrorKind, why: &str) {
+        self.damage.get_or_insert(UnpackError::DamagedArchive {
+            form: "tar",
+            after: self.names.first().cloned().unwrap_or_default(),
+            source: io::Error::new(kind, why),
+        });
+    }
+
+    /// Reads what is behind the end of a tar archive, which is zeros; a decompressor compares its checksum at its end.
+    fn read_rest(&mut self, mut rest: impl BufRead) -> Result<(), LocateError> {
+        loop {
+            let piece = match rest.fill_buf() {
+                Ok(piece) => piece,
+                Err(error) => match unpack_error(Path::new(""), error) {
+                    error if error.is_damage() => {
+                        self.damage.get_or_insert(error);
+                        return Ok(());
+                    }
+                    error => return Err(error.into()),
+                },
+            };
+            if piece.is_empty() {
+                return Ok(());
+            }
+            if piece.iter().any(|byte| *byte != 0) {
+                self.note_damage(io::ErrorKind::InvalidData, "something is behind its end");
+            }
+            let len = piece.len();
+            rest.consume(len);
         }
     }
 
@@ -744,12 +781,18 @@ mod tests {
                 locate(&path, &cache(folder.path()), |_| {}).expect("found")
             };
             assert!(found(&whole).damage().is_none());
-            let in_archive = archive_form(&whole).is_some();
             let mut flipped = whole.clone();
             flipped[200_000] ^= 1;
+            let cut = |bytes| whole[..whole.len() - bytes].to_vec();
             let mut wrong = vec![("a flipped bit", flipped)];
-            if !in_archive {
-                wrong.push(("a cut", whole[..whole.len() - 3].to_vec()));
+            match archive_form(&whole) {
+                None => wrong.push(("a cut", cut(3))),
+                // Its end is two blocks of zeros.
+                Some("tar") => wrong.push(("no end", cut(1024))),
+                Some(_) => wrong.push(("a cut", cut(30))),
+            }
+            // A zip archive is found from its end: what is behind it belongs to no file.
+            if archive_form(&whole) != Some("zip") {
                 wrong.push(("junk", [&whole[..], b"junk behind it"].concat()));
             }
             for (what, bytes) in wrong {
