@@ -5,7 +5,7 @@ use crate::command_error::CommandError;
 use crate::shell_words::{shell_line, shell_word};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command};
-use kubereel_fetch::ReelAddress;
+use kubereel_fetch::{ReelAddress, is_reel_name};
 use kubereel_import::builtin_resource;
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -279,17 +279,13 @@ fn reels_in(folder: &Path) -> Vec<OsString> {
 
 /// Tells whether a name is that of a reel, or of a compressed or an encrypted one.
 pub(crate) fn has_reel_name(word: &OsStr) -> bool {
-    let word = word.as_encoded_bytes();
-    [
-        &b".reel"[..],
-        b".reel.gz",
-        b".reel.zst",
-        b".reel.xz",
-        b".reel.age",
-    ]
-    .iter()
-    .any(|ending| word.ends_with(ending))
+    is_reel_name(word.as_encoded_bytes())
 }
+
+/// The endings of archives, in which a reel may be.
+const ARCHIVES: [&str; 8] = [
+    ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tzst", ".tar.xz", ".txz", ".zip",
+];
 
 /// Tells whether a word is meant as a reel.
 pub(crate) fn is_reel(word: &OsStr) -> bool {
@@ -297,7 +293,13 @@ pub(crate) fn is_reel(word: &OsStr) -> bool {
     let is_path = ["/", "./", "../", "~"]
         .iter()
         .any(|start| text.starts_with(start));
-    is_path || has_reel_name(word) || ReelAddress::is_address(&text) || Path::new(word).exists()
+    // Without it, a missing archive would be the file that a command writes from another reel.
+    let is_archive = ARCHIVES.iter().any(|ending| text.ends_with(ending));
+    is_path
+        || is_archive
+        || has_reel_name(word)
+        || ReelAddress::is_address(&text)
+        || Path::new(word).exists()
 }
 
 /// Tells whether a word names a resource, or an object of one, that kubectl knows.
@@ -484,6 +486,9 @@ mod tests {
             "info no-such-file",
             "get other.reel pods",
             "get other.reel.gz pods",
+            "seal no-such.tar.gz",
+            "export no-such.tgz",
+            "export no-such.zip pods.jsonl",
             "get -n web ./other pods",
             "get https://h/x pods",
             "get gs://b/x pods",

@@ -24,3 +24,4 @@ pub use address::ReelAddress;
 pub use client::FetchClient;
 pub use download::{FetchOptions, FetchProgress, FetchedFile, WantedFile, fetch};
 pub use error::FetchError;
+pub use listing::is_reel_name;

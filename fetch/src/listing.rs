@@ -17,13 +17,14 @@ const PAGES: usize = 500;
 const NAMED: usize = 100;
 
 /// The suffixes of a reel; an object store keeps or removes the last one.
-const ENDINGS: [&str; 6] = [
+const ENDINGS: [&str; 7] = [
     ".reel",
     ".reel.gz",
     ".reel.gzip",
     ".reel.zst",
-    ".reel.xz",
     ".reel.zstd",
+    ".reel.xz",
+    ".reel.age",
 ];
 
 /// The objects below a name.
@@ -48,9 +49,12 @@ struct ListedName {
     name: String,
 }
 
-/// Returns whether an object has the name of a reel.
-pub(crate) fn is_reel_name(name: &str) -> bool {
-    ENDINGS.iter().any(|ending| name.ends_with(ending))
+/// Returns whether an object or a file has the name of a reel, or of a compressed or an encrypted one.
+pub fn is_reel_name(name: impl AsRef<[u8]>) -> bool {
+    let name = name.as_ref();
+    ENDINGS
+        .iter()
+        .any(|ending| name.ends_with(ending.as_bytes()))
 }
 
 /// Lists the objects below a name; `listed` receives the number of objects so far.
