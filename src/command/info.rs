@@ -176,6 +176,8 @@ impl InfoPage<'_> {
             self.paint.good("finished")
         } else if summary.being_recorded {
             "still being recorded".to_owned()
+        } else if self.timeline.is_end_lost() {
+            self.paint.wary("whether it was finished is not readable")
         } else {
             self.paint
                 .wary("not finished: its recorder was killed, or this is a copy of a running one")
@@ -247,11 +249,12 @@ impl InfoPage<'_> {
 
     fn sessions(&mut self) {
         let summary = self.summary;
-        if summary.records == 0 {
+        let is_lost = self.timeline.has_lost_records();
+        if summary.records == 0 && !is_lost {
             self.push("recorded", &["nothing".to_owned()]);
             return;
         }
-        if !self.timeline.is_dated() {
+        if summary.records == 0 || !self.timeline.is_dated() {
             self.push("recorded", &["unknown: no record can be read".to_owned()]);
             return;
         }

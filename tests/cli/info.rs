@@ -26,6 +26,34 @@ fn the_page_tells_what_is_in_the_reel() {
 }
 
 #[test]
+fn what_damage_hides_of_the_state_is_not_guessed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = pods_with_gap();
+    let whole = std::fs::read(reel.path()).expect("a reel");
+    let half = folder.path().join("half.reel");
+    std::fs::write(&half, &whole[whole.len() / 2..]).expect("written");
+    let half = half.to_str().expect("text");
+    let page = kubereel(&["info", half]).code(3).out;
+    for words in [
+        "whether it was finished is not readable",
+        "recorded       unknown",
+    ] {
+        assert!(page.contains(words), "{words:?} not in\n{page}");
+    }
+    let sealed = folder.path().join("sealed.reel");
+    let path = sealed.to_str().expect("text");
+    kubereel(&["seal", reel.path(), path]).ok();
+    let mut bytes = std::fs::read(&sealed).expect("sealed");
+    bytes.extend_from_slice(b"more");
+    std::fs::write(&sealed, bytes).expect("written");
+    let page = kubereel(&["info", path]).code(3).out;
+    assert!(
+        page.contains("4 bytes behind its end are not its own"),
+        "{page}"
+    );
+}
+
+#[test]
 fn wide_lists_every_resource() {
     let reel = pods_with_gap();
     let page = kubereel(&["info", reel.path(), "-o", "wide"]).ok();

@@ -246,6 +246,12 @@ impl Salvage {
         ends.max().unwrap_or(0)
     }
 
+    /// Returns whether the last row of a sealed file is whole: the second copy of the state.
+    fn has_last_row(&self) -> bool {
+        let states = self.rows(RowKind::State, 0).iter();
+        states.filter(|row| row.is_whole && !row.is_healed).count() > 1
+    }
+
     /// Describes the damage of a file.
     pub(crate) fn breakage(&self) -> String {
         let len = self.file.file_len();
@@ -258,7 +264,11 @@ impl Salvage {
             (0, 0) if self.has_repeated_rows() => "its rows are there more than once".to_owned(),
             (0, 0) => "its end is cut off".to_owned(),
             (rest, 0) if self.end_of_rows().saturating_add(rest) == len => {
-                "its end is cut off".to_owned()
+                if self.has_last_row() {
+                    format!("{rest} bytes behind its end are not its own")
+                } else {
+                    "its end is cut off".to_owned()
+                }
             }
             (0, foreign) => format!("{foreign} bytes of another reel's rows are in it"),
             (changed, 0) => format!("{changed} of {len} bytes are not what was written"),

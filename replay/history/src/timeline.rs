@@ -591,22 +591,24 @@ impl Timeline {
         }
     }
 
+    /// Returns whether damage hides the end of the recording, so that it went on behind the last readable record.
+    pub fn is_end_lost(&self) -> bool {
+        let mut damaged = self.damaged().iter();
+        damaged.any(|span| span.is_of_end(&self.known.tables))
+    }
+
     /// Returns whether a part of the time between two moments is outside of the recording, so that nothing was
     /// observed in it; `None` for the ends of the recording.
     pub fn reaches_outside(&self, from: Option<Cut>, to: Option<Cut>) -> bool {
         // Times are shown in milliseconds, and may be typed without them.
         const SPARE_MICROS: i64 = 1_000_000;
-        let is_end_lost = || {
-            let mut damaged = self.damaged().iter();
-            damaged.any(|span| span.is_of_end(&self.known.tables))
-        };
         let is_outside = |cut| match cut {
             // With records on both sides it is inside, also where a clock that was set back says otherwise.
             Cut::Arrival { below, wall } => {
                 below == Seq(0) && self.start().micros_since(wall) > SPARE_MICROS
                     || below >= self.reel().end()
                         && wall.micros_since(self.end()) > SPARE_MICROS
-                        && !is_end_lost()
+                        && !self.is_end_lost()
             }
             Cut::Revision(_) => false,
         };
