@@ -9,7 +9,6 @@ mod command_error;
 mod default_reel;
 mod field_text;
 mod files;
-mod follow;
 mod kubectl_flags;
 mod outputs;
 mod passphrase;

@@ -1,11 +1,11 @@
 //! `kubereel events`: the cluster's Events, in the order in which they were received.
 
 use crate::arguments;
+use crate::command::follow::{self, FollowBounds, FollowOptions, ToldSpans};
 use crate::command::object_query::{self, ChangeTrust, TargetObject};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, HANG};
 use crate::files;
-use crate::follow::{self, FollowBounds, FollowOptions, ToldSpans};
 use crate::outputs::outputs;
 use crate::screen::Console;
 use crate::screen::{Style, StyledLine};

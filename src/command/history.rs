@@ -1,11 +1,11 @@
 //! `kubereel history`: every version of an object, its writers, and its changes.
 
 use crate::arguments::{self, JsonOutput};
+use crate::command::follow::{self, FollowBounds, FollowOptions, ToldSpans};
 use crate::command::object_query::{self, ChangeTrust, ObjectArgs, TargetObject};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldChangeOutput, FieldWriterOutput, HANG};
 use crate::files;
-use crate::follow::{self, FollowBounds, FollowOptions, ToldSpans};
 use crate::outputs::outputs;
 use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;

@@ -10,6 +10,7 @@ pub(crate) mod encrypt;
 pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod export;
+mod follow;
 pub(crate) mod get;
 pub(crate) mod grep;
 pub(crate) mod history;

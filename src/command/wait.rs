@@ -1,12 +1,12 @@
 //! `kubereel wait`: when, in a recording, the condition of `kubectl wait` was met. The judgement is that of `history`.
 
 use crate::arguments::{self, JsonOutput};
+use crate::command::follow::{self, FollowBounds, FollowOptions};
 use crate::command::object_query::AS_IMPORTED;
 use crate::command::unreadable::UnreadableObjects;
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriterOutput};
 use crate::files;
-use crate::follow::{self, FollowBounds, FollowOptions};
 use crate::outputs::outputs;
 use crate::screen::{Console, JsonList};
 use kubereel_format::RecordedAt;

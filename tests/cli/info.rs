@@ -1,6 +1,6 @@
 //! `kubereel info`: the page for people and the document for programs.
 
-use super::run::{kubereel, pods_with_gap};
+use super::run::{DEMO, Reel, kubereel, pods_with_gap};
 use serde_json::Value;
 
 #[test]
@@ -28,8 +28,8 @@ fn the_page_tells_what_is_in_the_reel() {
 #[test]
 fn what_damage_hides_of_the_state_is_not_guessed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let reel = pods_with_gap();
-    let whole = std::fs::read(reel.path()).expect("a reel");
+    let demo = Reel::import_text("demo.jsonl", &kubereel(&["export", DEMO]).ok());
+    let whole = std::fs::read(demo.path()).expect("a reel");
     let half = folder.path().join("half.reel");
     std::fs::write(&half, &whole[whole.len() / 2..]).expect("written");
     let half = half.to_str().expect("text");
@@ -42,7 +42,7 @@ fn what_damage_hides_of_the_state_is_not_guessed() {
     }
     let sealed = folder.path().join("sealed.reel");
     let path = sealed.to_str().expect("text");
-    kubereel(&["seal", reel.path(), path]).ok();
+    kubereel(&["seal", pods_with_gap().path(), path]).ok();
     let mut bytes = std::fs::read(&sealed).expect("sealed");
     bytes.extend_from_slice(b"more");
     std::fs::write(&sealed, bytes).expect("written");

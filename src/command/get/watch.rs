@@ -4,11 +4,11 @@
 use super::Args;
 use super::form::{ObjectPrinter, mismatch, write_template};
 use super::print_value;
+use crate::command::follow::{self, FollowBounds, FollowOptions, FollowPart, ToldSpans};
 use crate::command::object_query::{self, ChangeTrust, TargetObject};
 use crate::command::selection::SelectedResource;
 use crate::command::unreadable::UnreadableObjects;
 use crate::command_error::{CommandError, Exit};
-use crate::follow::{self, FollowBounds, FollowOptions, FollowPart, ToldSpans};
 use crate::screen::Console;
 use crate::table::TextTable;
 use kubereel_format::{EventType, ObjectId, ReadError, RecordedAt, Seq};

@@ -217,7 +217,7 @@ fn pass(
 struct LostVersions {
     /// The first and the last event of each part whose objects cannot be read, as far as the pass is.
     unread: Vec<(Seq, Seq)>,
-    /// The first and the last record of each part of which nothing is known.
+    /// The first and the last record of each part whose records cannot be read.
     records: Vec<(Seq, Seq)>,
     /// The last event that was read.
     last: Option<Seq>,
