@@ -393,6 +393,11 @@ impl NodeBuilder<'_> {
             arguments.push(self.node(argument)?);
         }
         match called {
+            // The library ignores what else it is given: CEL's time zones.
+            FunctionKind::Library if name.starts_with("get") && !call.args.is_empty() => {
+                let hint = "parts of a time are those of UTC";
+                Err(self.wrong(is_it, format!("`{name}` takes no argument"), hint))
+            }
             FunctionKind::Library => Ok(CelNode::Library {
                 name: Arc::from(full),
                 has_target,
