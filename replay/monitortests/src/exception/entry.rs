@@ -126,11 +126,13 @@ impl Exception {
             && matches(&self.test, Some(&case.junit))
             && matches(&self.operator, known.operator)
             && matches(&self.namespace, known.namespace)
-            && matches(&self.resource, Some(&subject.resource))
+            && (matches(&self.resource, Some(&subject.resource))
+                || matches(&self.resource, subject.resource.split('.').next()))
             && matches(&self.name, Some(&subject.name))
             && matches(&self.container, known.container)
             && matches(&self.node, known.node)
-            && matches(&self.condition, known.condition.as_deref())
+            && (matches(&self.condition, known.condition.as_deref())
+                || matches(&self.condition, key(&case.group, finding, "condition")))
             && self
                 .keys
                 .iter()

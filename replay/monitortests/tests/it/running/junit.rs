@@ -62,7 +62,7 @@ flake · rule pod-labels · 2026-11-21T14:00:00.000Z – 2026-11-21T14:01:40.000
 Pods have good labels.
 
 14:00:05.000Z – 14:00:09.000Z (4.0s)  pods/a -n shop: WrongLabel: a has a wrong label
-    kubereel describe test.reel pods/a -n shop --at 14:00:05.000Z";
+    kubereel describe test.reel pods.example.org/a -n shop --at 14:00:05.000Z";
     assert_eq!(xml, expected.replace("BODY", body));
 }
 

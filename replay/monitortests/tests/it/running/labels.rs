@@ -92,10 +92,16 @@ impl Watcher for LabelFindings {
         }
         self.0.push(TestFinding {
             subject: FindingSubject {
-                resource: "pods".to_owned(),
+                resource: "pods.example.org".to_owned(),
                 namespace: seen.key.namespace.to_owned(),
                 name: name.to_owned(),
-                keys: [("container".to_owned(), "main".to_owned())].into(),
+                keys: [
+                    ("container", "main"),
+                    ("condition", "Ready"),
+                    ("status", "False"),
+                ]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
             },
             severity,
             from: seen.at,
