@@ -5,7 +5,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::screen::Console;
 use crate::shell_words::shell_word;
 use kubereel_format::RecordedAt;
-use kubereel_monitortests::{CaseVerdict, Glob, RuleClass};
+use kubereel_monitortests::{CaseVerdict, Facts, Glob, RuleClass, RunTrust};
 use run::{TestFiles, TestRun};
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -92,24 +92,13 @@ struct RuleArgs {
     /// Skip rules whose id, monitor or name in JUnit matches
     #[arg(long, value_name = "GLOB", value_parser = glob)]
     skip: Vec<Glob>,
-    /// Describe the cluster of a file of intervals: topology=HighlyAvailable; also platform, network,
-    /// architecture, version, from-version
+    /// Describe the cluster of a file of intervals: topology=HighlyAvailable, platform=aws, network=ovn,
+    /// architecture=amd64, version=4.21.9, from-version=4.20.3
     #[arg(long = "fact", value_name = "NAME=VALUE", value_parser = fact)]
-    facts: Vec<(FactName, String)>,
+    facts: Vec<(String, String)>,
     /// Compare ends of exceptions with this time instead of the end of each recording (RFC 3339)
     #[arg(long, value_name = "TIME", value_parser = arguments::read_time)]
     now: Option<RecordedAt>,
-}
-
-/// A property of a cluster.
-#[derive(Clone, Copy, Debug)]
-enum FactName {
-    Topology,
-    Platform,
-    Network,
-    Architecture,
-    Version,
-    FromVersion,
 }
 
 /// What is written besides the report.
@@ -202,27 +191,10 @@ fn class(text: &str) -> Result<RuleClass, String> {
         .ok_or_else(|| "expected fault, disruption, upgrade or policy".to_owned())
 }
 
-fn fact(text: &str) -> Result<(FactName, String), String> {
+fn fact(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
-    let name = match name {
-        "topology" => FactName::Topology,
-        "platform" => FactName::Platform,
-        "network" => FactName::Network,
-        "architecture" => FactName::Architecture,
-        "version" => FactName::Version,
-        "from-version" => FactName::FromVersion,
-        _ => {
-            return Err(format!(
-                "unknown fact {name:?}: expected topology, platform, network, architecture, version or from-version"
-            ));
-        }
-    };
-    if value.is_empty() {
-        return Err(format!(
-            "no value in {text:?}: expected NAME=VALUE, for example topology=HighlyAvailable"
-        ));
-    }
-    Ok((name, value.to_owned()))
+    Facts::default().set(name, value)?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// Runs the command.
@@ -254,6 +226,15 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let targets = TestFiles::prepare(args)?;
     let all = run::all(args, &suite, &targets, screen)?;
     targets.write(args, &all)?;
+    let is_reel = |ran: &TestRun| {
+        let report = ran.report.as_ref();
+        report.is_ok_and(|report| report.trust != RunTrust::Intervals)
+    };
+    if !args.rules.facts.is_empty() && all.iter().any(is_reel) {
+        screen.aside(
+            "note: --fact describes files of intervals; a reel holds the facts of its cluster",
+        )?;
+    }
     match output {
         Some(WideFormat::Json) => screen.json_line(&json::TestOutput::of(&suite, &all))?,
         form => {

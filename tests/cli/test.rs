@@ -373,6 +373,13 @@ fn files_of_intervals_are_written_and_judged() {
     test(&[&events, "--fact", "colour=red"])
         .code(2)
         .says("colour");
+    test(&[&events, "--fact", "platform=AWS"])
+        .code(2)
+        .says("platform \"AWS\": expected one of aws, ");
+    test(&[&events, "--fact", "version=newest"])
+        .code(2)
+        .says("such as 4.21.9");
+    test(&[DEMO, "--fact", "platform=aws"]).says("--fact describes files of intervals");
     let other = folder.path().join("other.json");
     fs::write(&other, "{}").expect("written");
     let other = other.display().to_string();

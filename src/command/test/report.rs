@@ -413,9 +413,12 @@ fn print_omitted(
         .iter()
         .partition(|omitted| omitted.why.is_unknown());
     let cluster = match report.facts.release() {
-        _ if !report.facts.is_openshift() => "this cluster, which is not OpenShift".to_owned(),
-        Some(release) => format!("OpenShift {release}"),
-        None => "this cluster".to_owned(),
+        // What cannot be read may be of OpenShift.
+        _ if !report.facts.is_openshift() && report.unread.is_empty() => {
+            "this cluster, which is not OpenShift".to_owned()
+        }
+        Some(release) if report.facts.is_openshift() => format!("OpenShift {release}"),
+        _ => "this cluster".to_owned(),
     };
     let lines = [
         (

@@ -1,7 +1,7 @@
 //! The rules and exceptions that `kubereel test` runs with: those of the program and the user's files, which are bounded
 //! before they are read; and how rules are listed and explained.
 
-use super::{FactName, RuleArgs};
+use super::RuleArgs;
 use crate::arguments::WideFormat;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
@@ -51,6 +51,10 @@ impl Suite {
             Some(path) => own_exceptions(path)?.then(builtin),
         };
         let own = own_rules(&rules.own)?;
+        let mut cluster = Facts::default();
+        for (name, value) in &rules.facts {
+            cluster.set(name, value).map_err(CommandError::usage)?;
+        }
         let names_rules = !rules.only.is_empty() || is_listing;
         let classes = if !rules.classes.is_empty() {
             rules.classes.clone()
@@ -61,7 +65,7 @@ impl Suite {
         };
         Ok(Self {
             exceptions,
-            cluster: facts_of(&rules.facts),
+            cluster,
             own,
             selection: Selection {
                 only: rules.only.clone(),
@@ -127,22 +131,6 @@ impl Suite {
             .hint("to list all rules: kubereel test --list")
             .hint("for several patterns, repeat the option: --only A --only B"))
     }
-}
-
-fn facts_of(facts: &[(FactName, String)]) -> Facts {
-    let mut told = Facts::default();
-    for (name, value) in facts {
-        let field = match name {
-            FactName::Topology => &mut told.topology,
-            FactName::Platform => &mut told.platform,
-            FactName::Network => &mut told.network,
-            FactName::Architecture => &mut told.architecture,
-            FactName::Version => &mut told.version,
-            FactName::FromVersion => &mut told.from_version,
-        };
-        *field = Some(value.clone());
-    }
-    told
 }
 
 fn own_exceptions(path: &Path) -> Result<ExceptionSet, CommandError> {

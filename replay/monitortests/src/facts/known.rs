@@ -1,5 +1,6 @@
 //! The facts of a cluster at a moment. It does not handle guesses: what no object told is `None`.
 
+use crate::release::Release;
 use kubereel_format::RecordedAt;
 
 /// The topologies of OpenShift, `TopologyMode` of its API.
@@ -79,4 +80,42 @@ pub struct Facts {
     pub workers: Option<u64>,
     /// How many nodes are of the control plane.
     pub masters: Option<u64>,
+}
+
+impl Facts {
+    /// Takes a fact from a person's words, by the name that the command line has for it.
+    ///
+    /// # Errors
+    /// When there is no fact of that name, or it cannot have that value.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let one_of = |known: &[&str]| {
+            let is_known = known.contains(&value);
+            let list = || format!("expected one of {}", known.join(", "));
+            is_known.then_some(()).ok_or_else(list)
+        };
+        let version = || {
+            let release = Release::of(value).map(|_| ());
+            release.ok_or_else(|| "expected a version such as 4.21.9".to_owned())
+        };
+        let (field, is_fit) = match name {
+            "topology" => (&mut self.topology, one_of(&TOPOLOGIES)),
+            "platform" => (&mut self.platform, one_of(&short_words(&PLATFORMS))),
+            "network" => (&mut self.network, one_of(&short_words(&NETWORKS))),
+            "architecture" if value.is_empty() => (
+                &mut self.architecture,
+                Err("expected a word such as amd64".to_owned()),
+            ),
+            "architecture" => (&mut self.architecture, Ok(())),
+            "version" => (&mut self.version, version()),
+            "from-version" => (&mut self.from_version, version()),
+            _ => {
+                return Err(format!(
+                    "unknown fact {name:?}: expected topology, platform, network, architecture, version or from-version"
+                ));
+            }
+        };
+        is_fit.map_err(|expected| format!("{name} {value:?}: {expected}"))?;
+        *field = Some(value.to_owned());
+        Ok(())
+    }
 }
