@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     );
     if found.more > 0 {
         let shown = number(found.values.len().get());
-        summary = format!("{summary}; the first {shown} are shown, all with --limit 0");
+        summary = format!("{summary}; showing the first {shown}, all with --limit 0");
     }
     let searched = timeline.resources().iter().filter(|info| {
         asked

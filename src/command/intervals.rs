@@ -11,7 +11,7 @@ use crate::screen::{Console, Style, StyledLine};
 use crate::words::{count, duration};
 use crate::{arguments, files};
 use kubereel_format::{Loss, ReadError, RecordedAt, Seq};
-use kubereel_history::{Cut, Moment, ResolveError, Timeline, nearest, timetext};
+use kubereel_history::{Cut, Moment, ResolveError, Timeline, harmless, nearest, timetext};
 use kubereel_monitortests::{
     Display, Fed, FeedError, Gathering, Interest, Interval, IntervalFilter, IntervalMessage,
     Intervals, KeyPattern, Level, Locator, Mode, Pairs, feed, source, write_intervals,
@@ -146,7 +146,28 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     } else {
         print_intervals(args.output, &opened, &asked, screen)?;
     }
+    print_unknown_keys(&args.keys, &opened.intervals, screen)?;
     print_trust(&opened, &asked, screen)
+}
+
+/// Names the keys that were asked for and that no locator has: they may be misspelled.
+fn print_unknown_keys(
+    asked: &[KeyPattern],
+    intervals: &Intervals,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let known: BTreeSet<&str> = intervals
+        .all()
+        .iter()
+        .flat_map(|one| pairs(&one.locator.keys).into_keys())
+        .collect();
+    let unknown = asked.iter().map(KeyPattern::key);
+    for key in unknown.filter(|key| !known.contains(key)) {
+        let all: Vec<&str> = known.iter().copied().collect();
+        let line = format!("note: no locator has the key {key:?}: {}", all.join(", "));
+        screen.aside(harmless(&line))?;
+    }
+    Ok(())
 }
 
 fn print_intervals(

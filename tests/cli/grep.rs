@@ -79,7 +79,7 @@ fn of_more_values_than_the_limit_the_number_of_all_is_said() {
     let ran = values("0").code(0);
     assert!(!ran.err.contains("--limit"), "{ran:#?}");
     let ran = values("2").code(0).says(&format!(
-        "{total} values in 5 versions; the first 2 are shown, all with --limit 0"
+        "{total} values in 5 versions; showing the first 2, all with --limit 0"
     ));
     assert_eq!(ran.out.lines().count(), 3);
     let first = json("2");

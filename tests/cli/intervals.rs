@@ -136,6 +136,10 @@ fn old_files_are_read_and_bad_ones_are_named() {
     kubereel(&["intervals", DEMO, "--locator", "pod"])
         .code(2)
         .says("KEY=PATTERN");
+    kubereel(&["intervals", DEMO, "--locator", "Pod=web"])
+        .code(0)
+        .says("no locator has the key \"Pod\"")
+        .says("namespace, ");
     kubereel(&["intervals", DEMO, "--lasting=soon"])
         .code(2)
         .says("30s");

@@ -37,6 +37,13 @@ pub struct KeyPattern {
     pattern: Regex,
 }
 
+impl KeyPattern {
+    /// Returns the key.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+}
+
 impl std::str::FromStr for KeyPattern {
     type Err = FilterError;
 
