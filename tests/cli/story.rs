@@ -1,6 +1,7 @@
 //! `kubereel story`, `problems` and `upgrade` on recordings that begin and end in the middle of something.
 
 use super::run::{Reel, kubereel};
+use crate::script::Script;
 use serde_json::{Value, json};
 
 /// A reel that is imported of lines, each at a second of an hour.
@@ -202,4 +203,16 @@ fn an_import_is_not_known_to_be_complete() {
         let words = [command, &[reel.path()], more].concat();
         kubereel(&words).says("as imported: completeness is unknown");
     }
+}
+
+#[test]
+fn nodes_that_were_never_listed_are_not_none() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        script.resource("nodes", "Node", &["no"]);
+        script.wait(5_000);
+        script.finish();
+    });
+    let story = kubereel(&["story", reel.path()]).out;
+    assert!(story.contains("Nodes not recorded"), "{story}");
 }

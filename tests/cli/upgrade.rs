@@ -337,6 +337,16 @@ fn stuck() -> Reel {
         let own = "openshift-cluster-version";
         put("events", own, "Event", warned(), 100);
         put(
+            "clusteroperators.config.openshift.io",
+            "",
+            "ClusterOperator",
+            json!({
+                "metadata": {"name": "etcd"},
+                "status": {"conditions": [], "versions": [{"name": "operator", "version": "1"}]},
+            }),
+            100,
+        );
+        put(
             "machineconfigpools.machineconfiguration.openshift.io",
             "",
             "MachineConfigPool",

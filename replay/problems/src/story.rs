@@ -23,7 +23,7 @@ pub struct ClusterPortrait {
     pub nodes: BTreeMap<String, usize>,
     /// How many Nodes there were at the end, as far as they can be read.
     pub node_count: usize,
-    /// Whether Nodes are among the recorded resources.
+    /// Whether Nodes were recorded.
     pub are_nodes_recorded: bool,
     /// Whether damage of the reel may hide more Nodes.
     pub has_unreadable_nodes: bool,
@@ -211,8 +211,9 @@ fn portrait(timeline: &Timeline, end: Cut) -> ClusterPortrait {
     let nodes = resources(timeline, "", "nodes");
     portrait.has_unreadable_nodes = nodes.is_empty() && timeline.has_lost_records();
     for resource in nodes {
-        portrait.are_nodes_recorded = true;
         let state = timeline.as_of(resource, end, &ObjectFilter::default());
+        // A resource that was never listed has none.
+        portrait.are_nodes_recorded |= state.certainty.has_state() || !state.objects.is_empty();
         portrait.node_count += state.objects.len();
         portrait.has_unreadable_nodes |= matches!(state.certainty, Certainty::Damaged { .. });
         for node in state

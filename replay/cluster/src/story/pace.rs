@@ -1,9 +1,8 @@
 //! The pace of an update: times without progress, and the slowest parts.
 
-use super::tell::UpgradeStory;
+use super::tell::{OPERATORS, UpgradeStory};
 use crate::mark::{RecordMark, micros_between};
-use kubereel_format::RecordedAt;
-use kubereel_format::worded;
+use kubereel_format::{RecordedAt, qualified, worded};
 
 /// The shortest time without progress that is a stall: 5 minutes, after which `oc adm upgrade
 /// status` begins to warn.
@@ -60,9 +59,13 @@ pub(super) fn stalls(
     end: Option<RecordMark>,
     now: Option<RecordedAt>,
 ) -> Vec<Stall> {
-    let Some(accepted) = story.update.accepted.or(Some(story.update.first)) else {
+    // Operators that were never observed may have moved.
+    let operators = qualified(OPERATORS.1, OPERATORS.0);
+    let mut never_seen = story.not_seen.iter().filter(|one| one.unseen.is_none());
+    if never_seen.any(|one| one.resource == operators) {
         return Vec::new();
-    };
+    }
+    let accepted = story.update.accepted.unwrap_or(story.update.first);
     let mut moves = vec![accepted];
     for operator in &story.operators {
         moves.extend(operator.began);

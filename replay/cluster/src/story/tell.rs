@@ -20,8 +20,8 @@ use kubereel_history::{Certainty, Cut, EventQuestion, LoggedEvent, QueryError, U
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
+pub(super) const OPERATORS: (&str, &str) = ("config.openshift.io", "clusteroperators");
 /// The namespace of Events about nodes.
-const OPERATORS: (&str, &str) = ("config.openshift.io", "clusteroperators");
 const NODE_EVENTS: &str = "default";
 
 const VERSION: (&str, &str) = ("config.openshift.io", "clusterversions");

@@ -27,6 +27,26 @@ struct Cluster {
 
 impl Cluster {
     fn begin() -> Self {
+        let mut cluster = Self::without_operators();
+        let body = operator(
+            "1",
+            &[
+                ("Available", "True"),
+                ("Degraded", "False"),
+                ("Progressing", "False"),
+            ],
+        );
+        let rv = cluster.next();
+        let stream = cluster.operators.1;
+        cluster
+            .script
+            .initial(stream, thing("", "etcd", "co"), rv, &bytes(&body));
+        cluster.script.synced(stream, rv);
+        cluster
+    }
+
+    /// Begins with a list of operators that is never complete.
+    fn without_operators() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let mut script = Script::begin(&folder.path().join("test.reel"));
         let mut open = |name: &str, kind: &str| {
@@ -48,19 +68,6 @@ impl Cluster {
             .script
             .initial(versions.1, thing("", "version", "cv"), rv, &bytes(&body));
         cluster.script.synced(versions.1, rv);
-        let body = operator(
-            "1",
-            &[
-                ("Available", "True"),
-                ("Degraded", "False"),
-                ("Progressing", "False"),
-            ],
-        );
-        let rv = cluster.next();
-        cluster
-            .script
-            .initial(operators.1, thing("", "etcd", "co"), rv, &bytes(&body));
-        cluster.script.synced(operators.1, rv);
         cluster
     }
 
@@ -486,6 +493,18 @@ fn what_lasts_is_counted_to_the_moment_and_a_stall_is_named() {
     };
     assert!(stall.to.is_none() && stall.last_message.ends_with("waiting on etcd"));
     assert_eq!(status.expect("a status").operators.unavailable, ["etcd"]);
+}
+
+#[test]
+fn operators_that_were_never_observed_do_not_stall() {
+    let mut cluster = Cluster::without_operators();
+    let running = [("2", "Partial"), ("1", "Completed")];
+    cluster.version(Some("2"), &[("1", "Completed")], &[]);
+    cluster.version(Some("2"), &running, &[]);
+    cluster.script.wait(21 * 60 * 1000);
+    cluster.version(Some("2"), &[("2", "Completed"), ("1", "Completed")], &[]);
+    let (story, _) = cluster.story();
+    assert_eq!(story.stalls, []);
 }
 
 #[test]
