@@ -37,6 +37,7 @@ mod signal;
 mod table;
 mod unseen;
 mod verdict;
+mod yaml;
 
 pub use applies::{AppliesTo, BelowRelease, ClusterKind, Inapplicability, RuleClass};
 pub use builtin::{

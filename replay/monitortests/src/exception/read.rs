@@ -4,6 +4,7 @@
 use super::entry::{Exception, ExceptionState};
 use super::release::Releases;
 use super::set::ExceptionSet;
+use crate::yaml::yaml_words;
 use kubereel_format::RecordedAt;
 use kubereel_history::Moment;
 use regex::{Regex, RegexBuilder};
@@ -57,13 +58,7 @@ impl ExceptionSet {
         let wrong = |error: serde_saphyr::Error| {
             let at = error.location();
             let (line, column) = at.map_or((1, 1), |at| (at.line(), at.column()));
-            let words = error.without_snippet().to_string();
-            let first = words.lines().next().unwrap_or_default();
-            // The place is not repeated.
-            let first = first
-                .rsplit_once(" at line ")
-                .map_or(first, |(words, _)| words);
-            wrong_at(line, column, first.to_owned())
+            wrong_at(line, column, yaml_words(&error))
         };
         let read: ExceptionFile = serde_saphyr::from_str(text).map_err(wrong)?;
         let places: ExceptionPlaces = serde_saphyr::from_str(text).map_err(wrong)?;

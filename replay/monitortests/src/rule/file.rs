@@ -8,6 +8,7 @@ use crate::cel;
 use crate::interval::Level;
 use crate::phase::Phase;
 use crate::verdict::Severity;
+use crate::yaml::yaml_words;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_saphyr::{Error, Location, Spanned};
@@ -425,11 +426,10 @@ fn mistake(source: &RuleSource<'_>, error: &Error) -> RuleMistake {
             format!("the field `{field}` is missing"),
             "to list the fields: kubereel help rules".to_owned(),
         ),
-        other => {
-            let text = other.to_string();
-            let first = text.lines().next().unwrap_or_default();
-            (format!("cannot be read: {first}"), String::new())
-        }
+        other => (
+            format!("cannot be read: {}", yaml_words(other)),
+            String::new(),
+        ),
     };
     match error.location() {
         Some(location) => source.of(location, what, hint),
