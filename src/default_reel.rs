@@ -248,6 +248,13 @@ pub(crate) fn subcommand<'a>(words: &[OsString], cli: &'a Command) -> (&'a Comma
     (command, start)
 }
 
+/// Returns the places of the words behind the subcommand that are neither flags nor their values.
+pub(crate) fn positionals(words: &[OsString], cli: &Command) -> Vec<usize> {
+    let (command, start) = subcommand(words, cli);
+    let next = |start| first_positional([cli, command], words, start);
+    std::iter::successors(next(start), |place| next(place + 1)).collect()
+}
+
 /// Tells whether an argument is a reel.
 fn takes_reel(arg: &Arg) -> bool {
     let names = arg.get_value_names().unwrap_or_default();

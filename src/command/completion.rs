@@ -5,7 +5,7 @@ use crate::command::events::EVENT_TYPES;
 use crate::command::schema::SCHEMAS;
 use crate::command::{get, record};
 use crate::command_error::{CommandError, Exit};
-use crate::default_reel::{ReelLookup, has_reel_name};
+use crate::default_reel::{ReelLookup, has_reel_name, positionals};
 use crate::screen::Console;
 use crate::{arguments, files};
 use clap::builder::{Str, StyledStr};
@@ -18,6 +18,7 @@ use kubereel_history::{ObjectFilter, ResourceSchema, Timeline, harmless};
 use kubereel_monitortests::builtin;
 use kubereel_problems::problems;
 use kubereel_recorder::context_names;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -109,7 +110,7 @@ pub(crate) fn answer(program: fn() -> Command, words: &[OsString]) -> clap::erro
     if let Some(is_answered) = answer_with_reel(&program(), words) {
         return Ok(is_answered);
     }
-    let complete = CompleteEnv::with_factory(move || program_with_values(program())).var(VARIABLE);
+    let complete = CompleteEnv::with_factory(move || program_with_values(program)).var(VARIABLE);
     complete.try_complete(words.iter().cloned(), None)
 }
 
@@ -129,45 +130,48 @@ fn answer_with_reel(cli: &Command, words: &[OsString]) -> Option<bool> {
 }
 
 /// Says of each argument where its values come from.
-fn program_with_values(program: Command) -> Command {
-    let names = program
-        .get_subcommands()
-        .map(|one| one.get_name().to_owned());
-    let names: Vec<String> = names.collect();
-    with_values(program, &names)
+fn program_with_values(program: fn() -> Command) -> Command {
+    with_values(program(), program)
 }
 
-fn with_values(command: Command, commands: &[String]) -> Command {
+fn with_values(command: Command, program: fn() -> Command) -> Command {
     let name = command.get_name().to_owned();
-    let command = command.mut_args(|arg| match completer(&name, &arg, commands) {
+    let command = command.mut_args(|arg| match completer(&name, &arg, program) {
         Some(completer) => arg.add(completer),
         None => arg,
     });
-    command.mut_subcommands(|below| with_values(below, commands))
+    command.mut_subcommands(|below| with_values(below, program))
 }
 
-fn completer(command: &str, arg: &Arg, commands: &[String]) -> Option<ArgValueCompleter> {
+fn completer(command: &str, arg: &Arg, program: fn() -> Command) -> Option<ArgValueCompleter> {
+    let from_reel = |words: fn(&CompletedLine, &OsStr) -> Vec<CompletionCandidate>| {
+        ArgValueCompleter::new(move |current: &OsStr| {
+            let line = CompletedLine::read(program);
+            line.map_or_else(Vec::new, |line| words(&line, current))
+        })
+    };
     Some(match arg.get_id().as_str() {
         "reel" | "reels" => {
             let is_reel = |path: &Path| path.is_dir() || has_reel_name(path.as_os_str());
             ArgValueCompleter::new(PathCompleter::any().filter(is_reel))
         }
-        "namespace" => ArgValueCompleter::new(namespaces),
-        "objects" | "resource" | "about" | "select" => ArgValueCompleter::new(objects),
-        "name" => ArgValueCompleter::new(names),
-        "path" if arg.get_long().is_none() => ArgValueCompleter::new(explained),
-        "field" | "fields" | "sort_by" => ArgValueCompleter::new(fields),
+        "namespace" => from_reel(namespaces),
+        "objects" | "resource" | "about" | "select" => from_reel(objects),
+        "name" => from_reel(names),
+        "path" if arg.get_long().is_none() => from_reel(explained),
+        "field" | "fields" | "sort_by" => from_reel(fields),
         "context" => ArgValueCompleter::new(contexts),
-        "at" | "from" | "to" => ArgValueCompleter::new(moments),
+        "at" | "from" | "to" => ArgValueCompleter::new(move |current: &OsStr| {
+            moments(CompletedLine::read(program).as_ref(), current)
+        }),
         "only" | "explain" => ArgValueCompleter::new(rules),
         "command" if command == "schema" => ArgValueCompleter::new(schemas),
         // Of kubereel man.
-        "command" => {
-            let commands = commands.to_vec();
-            ArgValueCompleter::new(move |current: &OsStr| {
-                candidates(current, plain(commands.iter().cloned()))
-            })
-        }
+        "command" => ArgValueCompleter::new(move |current: &OsStr| {
+            let program = program();
+            let names = program.get_subcommands().map(Command::get_name);
+            candidates(current, plain(names.map(str::to_owned)))
+        }),
         "types" => ArgValueCompleter::new(event_types),
         // Of other commands it is a file, or one of a few forms that the parser knows.
         "output" if has_templates(arg) => ArgValueCompleter::new(formats),
@@ -189,43 +193,36 @@ struct CompletedLine {
     words: Vec<String>,
 }
 
-/// Options that take the next word.
-const VALUED: [&str; 9] = [
-    "-n",
-    "--namespace",
-    "-l",
-    "--selector",
-    "-o",
-    "--output",
-    "--at",
-    "--from",
-    "--to",
-];
-
 impl CompletedLine {
     /// Reads it; `None` without a reel that can be read.
-    fn read() -> Option<Self> {
-        let mut words = std::env::args().skip_while(|word| word != "--").skip(2);
+    fn read(program: fn() -> Command) -> Option<Self> {
+        let words: Vec<OsString> = std::env::args_os()
+            .skip_while(|word| word != "--")
+            .skip(1)
+            .collect();
         let mut timeline = None;
-        let mut line: (Option<String>, Vec<String>) = (None, Vec::new());
-        while let Some(word) = words.next() {
-            if let Some(namespace) = word.strip_prefix("--namespace=") {
-                line.0 = Some(namespace.to_owned());
-            } else if VALUED.contains(&word.as_str()) {
-                let value = words.next();
-                if matches!(word.as_str(), "-n" | "--namespace") {
-                    line.0 = value;
-                }
-            } else if timeline.is_none() && Path::new(&word).is_file() {
-                timeline = files::open_reel(Path::new(&word)).ok();
-            } else if timeline.is_some() && !word.starts_with('-') {
-                line.1.push(word);
+        let mut own = Vec::new();
+        for place in positionals(&words, &program()) {
+            let word = words.get(place)?;
+            if timeline.is_none() && Path::new(word).is_file() {
+                timeline = files::open_reel(Path::new(word)).ok();
+            } else if timeline.is_some() {
+                own.push(word.to_string_lossy().into_owned());
+            }
+        }
+        let mut texts = words.iter().map(|word| word.to_string_lossy());
+        let mut namespace = None;
+        while let Some(word) = texts.next() {
+            if matches!(&*word, "-n" | "--namespace") {
+                namespace = texts.next().map(Cow::into_owned);
+            } else if let Some(given) = word.strip_prefix("--namespace=") {
+                namespace = Some(given.to_owned());
             }
         }
         Some(Self {
             timeline: timeline?,
-            namespace: line.0,
-            words: line.1,
+            namespace,
+            words: own,
         })
     }
 
@@ -278,19 +275,13 @@ fn event_types(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current, plain(EVENT_TYPES.into_iter().map(str::to_owned)))
 }
 
-fn namespaces(current: &OsStr) -> Vec<CompletionCandidate> {
-    let Some(line) = CompletedLine::read() else {
-        return Vec::new();
-    };
+fn namespaces(line: &CompletedLine, current: &OsStr) -> Vec<CompletionCandidate> {
     let all = line.timeline.namespaces();
     candidates(current, plain(all.into_iter().map(str::to_owned)))
 }
 
 /// Completes `po`, `pods,no`, `pods/we`, and the names after a resource.
-fn objects(current: &OsStr) -> Vec<CompletionCandidate> {
-    let Some(line) = CompletedLine::read() else {
-        return Vec::new();
-    };
+fn objects(line: &CompletedLine, current: &OsStr) -> Vec<CompletionCandidate> {
     let word = current.to_string_lossy();
     if let Some((resource, _)) = word.split_once('/') {
         let names = line.names(resource).into_iter();
@@ -332,43 +323,37 @@ fn spelling(timeline: &Timeline, info: &ResourceInfo) -> String {
     }
 }
 
-fn names(current: &OsStr) -> Vec<CompletionCandidate> {
-    let Some(line) = CompletedLine::read() else {
-        return Vec::new();
-    };
+fn names(line: &CompletedLine, current: &OsStr) -> Vec<CompletionCandidate> {
     let names = line.words.first().map(|resource| line.names(resource));
     candidates(current, plain(names.unwrap_or_default()))
 }
 
 /// Completes `pods.sp`, `pods.spec.cont`.
-fn explained(current: &OsStr) -> Vec<CompletionCandidate> {
+fn explained(line: &CompletedLine, current: &OsStr) -> Vec<CompletionCandidate> {
     let word = current.to_string_lossy();
     match word.split_once('.') {
-        Some((resource, path)) => fields_below(current, resource, &format!("{resource}."), path),
-        None => objects(current),
+        Some((resource, path)) => {
+            fields_below(line, current, (resource, &format!("{resource}."), path))
+        }
+        None => objects(line, current),
     }
 }
 
 /// Completes `.spec.cont` of the resource before it.
-fn fields(current: &OsStr) -> Vec<CompletionCandidate> {
+fn fields(line: &CompletedLine, current: &OsStr) -> Vec<CompletionCandidate> {
     let word = current.to_string_lossy();
-    let resource = CompletedLine::read().and_then(|line| line.words.into_iter().next());
-    let resource = resource.unwrap_or_default();
+    let resource = line.words.first().map_or("", String::as_str);
     let resource = resource
         .split_once('/')
-        .map_or(&*resource, |(resource, _)| resource);
-    fields_below(current, resource, ".", word.trim_start_matches('.'))
+        .map_or(resource, |(resource, _)| resource);
+    fields_below(line, current, (resource, ".", word.trim_start_matches('.')))
 }
 
 fn fields_below(
+    line: &CompletedLine,
     current: &OsStr,
-    resource: &str,
-    begin: &str,
-    path: &str,
+    (resource, begin, path): (&str, &str, &str),
 ) -> Vec<CompletionCandidate> {
-    let Some(line) = CompletedLine::read() else {
-        return Vec::new();
-    };
     let Ok(info) = line.timeline.resources().find(resource) else {
         return Vec::new();
     };
@@ -395,10 +380,10 @@ fn fields_below(
     )
 }
 
-fn moments(current: &OsStr) -> Vec<CompletionCandidate> {
+fn moments(line: Option<&CompletedLine>, current: &OsStr) -> Vec<CompletionCandidate> {
     let fixed = ["start", "end", "now", "upgrade:start", "upgrade:end"];
     let mut all: Vec<(String, Option<String>)> = plain(fixed.map(str::to_owned)).collect();
-    if let Some(line) = CompletedLine::read() {
+    if let Some(line) = line {
         let timeline = &line.timeline;
         for entry in timeline.reel().notes() {
             if let Note::Mark { text } = &entry.note {

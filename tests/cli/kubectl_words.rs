@@ -478,6 +478,14 @@ fn words_are_completed_from_the_reel() {
         &["get", DEMO, "pods", "--sort-by", ".metadata.na"],
         ".metadata.name",
     );
+    has(
+        &["get", DEMO, "--sort-by", ".metadata.name", "deploym"],
+        "deployments",
+    );
+    has(
+        &["--tz", "local", "get", DEMO, "-Lapp", "nodes", "master"],
+        "master-1",
+    );
     let folder = tempfile::tempdir().expect("a folder");
     let kubeconfig = folder.path().join("config");
     let contexts =
