@@ -429,15 +429,17 @@ impl RetrievalBuilder {
             attempt.reported.get_or_insert(report);
             return;
         }
+        let image = quoted(message, "image").unwrap_or_default();
         if let Some(open) = &mut self.open
             && open.reported.is_none()
+            && (image.is_empty() || open.image.is_empty() || open.image == image)
         {
             open.reported = Some(report);
             return;
         }
         // Without Events, the condition is the only evidence of a failure.
         self.close();
-        let mut attempt = begin(mark, quoted(message, "image").unwrap_or_default(), None);
+        let mut attempt = begin(mark, image, None);
         attempt.end = Some(RetrievalEnd {
             mark,
             failed_step: reason.to_owned(),

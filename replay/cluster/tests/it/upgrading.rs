@@ -260,6 +260,24 @@ fn without_events_pods_and_the_condition_tell_of_attempts() {
 }
 
 #[test]
+fn a_failure_is_not_reported_of_the_attempt_for_another_image() {
+    let mut cluster = Cluster::begin();
+    let pods = cluster.open("pods", "Pod");
+    let old = [("1", "Completed")];
+    cluster.version(Some("2"), &old, &[]);
+    cluster.pod(pods, "version-2-aaaaa", EventType::Added, None);
+    let message =
+        "Retrieving payload failed version=\"3\" image=\"r@sha256:9\" failure=manifest unknown";
+    let other = condition("ReleaseAccepted", "False", "RetrievePayload", message);
+    cluster.version(Some("2"), &old, &[other]);
+    let (story, _) = cluster.story();
+    let attempts = &story.retrievals.attempts;
+    assert_eq!(steps(attempts), ["open", "RetrievePayload"]);
+    let reported = attempts.iter().map(|attempt| attempt.reported.is_some());
+    assert!(reported.eq([false, true]));
+}
+
+#[test]
 fn what_the_deletion_of_a_pod_shows_is_not_why_it_was_given_up() {
     let mut cluster = Cluster::begin();
     let pods = cluster.open("pods", "Pod");
