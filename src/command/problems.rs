@@ -190,7 +190,7 @@ fn show(
         screen.show(&indented(Style::Plain, &problem.message_line()), HANG)?;
     }
     if let Some(by) = problem.consequence_of {
-        let words = format!("a consequence of problem {}", by + 1);
+        let words = format!("{} problem {}", problem.consequence_words(), by + 1);
         screen.show(&indented(Style::Plain, &words), HANG)?;
     }
     for cause in &problem.causes {

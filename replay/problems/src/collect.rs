@@ -18,7 +18,7 @@ use crate::signs::{self, Reading};
 use crate::span::{ShownTime, SignEnd, SignSpan, between};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{ObjectId, RecordedAt, ResourceId, Seq};
-use kubereel_history::field::{self, at, is_being_deleted, text};
+use kubereel_history::field::{self, at, is_being_deleted, number, text};
 use kubereel_history::{FirstLooks, Timeline, timetext};
 use kubereel_monitortests::{Action, Interest, WatchedEvent, Watcher};
 use serde_json::Value;
@@ -111,6 +111,10 @@ pub(crate) struct Collected {
     pub(crate) rollouts: SeenRollouts,
     /// Objects that ended well: Jobs that completed, and when.
     pub(crate) succeeded: BTreeMap<ObjectId, RecordedAt>,
+    /// Until when Pods that are deleted may take to end, by namespace: the latest.
+    pub(crate) grace_ends: BTreeMap<String, RecordedAt>,
+    /// Jobs that try again after one failure.
+    pub(crate) retried: BTreeSet<ObjectId>,
     /// When workloads had all that they want.
     pub(crate) wellness: BTreeMap<ObjectId, Wellness>,
 }
@@ -169,6 +173,9 @@ impl Collected {
     }
 }
 
+/// The part of a workload's sign that it lacks only replicas that it never had.
+const GROWING: &str = "growing";
+
 /// Takes what a reel says, and makes spans of it.
 #[derive(Debug)]
 pub(crate) struct SignCollector {
@@ -179,6 +186,8 @@ pub(crate) struct SignCollector {
     deadlines: BTreeMap<ObjectId, KeptDeadline>,
     handovers: BTreeMap<ObjectId, LeaseHolders>,
     deployments: NamedDeployments,
+    /// How many replicas workloads had to have before they were scaled up, until they have all.
+    growing: BTreeMap<ObjectId, i64>,
     found: Collected,
 }
 
@@ -232,7 +241,18 @@ struct LeaseHolders {
     name: (String, String),
     is_lease: bool,
     last: String,
-    changes: Vec<(RecordMark, String)>,
+    /// Whether the last holder gave the lock back.
+    is_released: bool,
+    changes: Vec<LeaseHandover>,
+}
+
+/// A holder that followed another one.
+#[derive(Debug)]
+struct LeaseHandover {
+    at: RecordMark,
+    holder: String,
+    /// Whether the holder before gave the lock back.
+    is_released: bool,
 }
 
 /// How often a sign comes back within this time without having ended.
@@ -284,6 +304,7 @@ impl SignCollector {
             deadlines: BTreeMap::new(),
             handovers: BTreeMap::new(),
             deployments: NamedDeployments::of(timeline),
+            growing: BTreeMap::new(),
             found: Collected {
                 birth: ClusterBirth::of(timeline),
                 ..Collected::default()
@@ -466,6 +487,32 @@ impl SignCollector {
         }
     }
 
+    /// Sets apart that a workload lacks replicas which it never had: it was scaled up, and they start.
+    fn regard_growth(&mut self, seen: &WatchedEvent<'_>, reading: &mut Reading) {
+        let wanted = |object: &Value| number(object, "/spec/replicas");
+        let before = seen.before.and_then(wanted);
+        if let (Some(before), Some(now)) = (before, wanted(seen.now))
+            && before < now
+        {
+            self.growing.entry(seen.object).or_insert(before);
+        }
+        if reading.is_well {
+            self.growing.remove(&seen.object);
+        }
+        let counts = ["/status/availableReplicas", "/status/readyReplicas"];
+        let mut there = counts.iter().filter_map(|count| number(seen.now, count));
+        let there = there.next().unwrap_or(0);
+        let has_grown = self.growing.get(&seen.object);
+        if has_grown.is_some_and(|before| there >= *before) {
+            let signs = reading.signs.iter_mut();
+            let of_growth =
+                |kind| matches!(kind, SignKind::Unavailable | SignKind::ReplicasMissing);
+            for sign in signs.filter(|sign| of_growth(sign.kind)) {
+                GROWING.clone_into(&mut sign.part);
+            }
+        }
+    }
+
     fn take_holder(&mut self, seen: &WatchedEvent<'_>, holder: &str, is_lease: bool) {
         if holder.is_empty() && !self.handovers.contains_key(&seen.object) {
             return;
@@ -478,15 +525,19 @@ impl SignCollector {
                 is_lease,
                 ..LeaseHolders::default()
             });
+        let is_released = std::mem::replace(&mut holders.is_released, holder.is_empty());
         if holder.is_empty() || holders.last == holder {
             return;
         }
         if !holders.last.is_empty() && holders.changes.len() < MOST_HANDOVERS {
-            let mark = RecordMark {
-                seq: seen.seq,
-                at: seen.at,
-            };
-            holders.changes.push((mark, holder.to_owned()));
+            holders.changes.push(LeaseHandover {
+                at: RecordMark {
+                    seq: seen.seq,
+                    at: seen.at,
+                },
+                holder: holder.to_owned(),
+                is_released,
+            });
         }
         holder.clone_into(&mut holders.last);
     }
@@ -556,13 +607,30 @@ impl Watcher for SignCollector {
         self.found.birth.take(seen, &reading);
         let info = seen.resource;
         match (info.group.as_str(), info.plural.as_str()) {
-            ("batch", "jobs") if reading.is_well => {
-                self.found.succeeded.entry(seen.object).or_insert(seen.at);
+            ("", "pods") => {
+                if let Some(ends) = field::time(seen.now, "/metadata/deletionTimestamp") {
+                    let namespace = seen.key.namespace.to_owned();
+                    let known = self.found.grace_ends.entry(namespace).or_insert(ends);
+                    *known = ends.max(*known);
+                }
+            }
+            ("batch", "jobs") => {
+                if reading.is_well {
+                    self.found.succeeded.entry(seen.object).or_insert(seen.at);
+                }
+                let count = |field| number(seen.now, field).unwrap_or(0);
+                let is_retried = count("/status/active") > 0 && count("/status/failed") <= 1;
+                if is_retried && reading.signs.is_empty() {
+                    self.found.retried.insert(seen.object);
+                } else {
+                    self.found.retried.remove(&seen.object);
+                }
             }
             ("apps", "deployments" | "statefulsets" | "daemonsets" | "replicasets")
             | ("", "replicationcontrollers") => {
                 let well = self.found.wellness.entry(seen.object).or_default();
                 well.note(seen.at, reading.is_well);
+                self.regard_growth(seen, &mut reading);
             }
             _ => {}
         }
@@ -595,7 +663,7 @@ impl TrackedSigns {
 
     /// Takes a sign that the object shows from a moment on.
     fn show(&mut self, object: ObjectId, mark: RecordMark, is_older: bool, sign: Sign) {
-        let was_well = self.was_well || self.age.is_settled(&sign);
+        let was_well = sign.part != GROWING && (self.was_well || self.age.is_settled(&sign));
         let known = self
             .spans
             .iter_mut()
@@ -670,21 +738,43 @@ fn instance(holder: &str) -> &str {
     holder.split_once('_').map_or(holder, |(name, _)| name)
 }
 
+/// Returns whether each holder of a Lease follows once, as the Pods of a rollout do. One that nobody else follows was only
+/// started again.
+fn is_turn(handovers: &[LeaseHandover]) -> bool {
+    let names: BTreeSet<&str> = handovers.iter().map(|one| instance(&one.holder)).collect();
+    names.len() == handovers.len() || names.len() == 1
+}
+
+/// Returns whether processes gave the lock back one after the other, as those of static Pods do that are replaced: each
+/// holds it once, and of each Pod there is the old one and the new one.
+fn is_rollout(handovers: &[&LeaseHandover]) -> bool {
+    let mut processes: BTreeMap<&str, usize> = BTreeMap::new();
+    for one in handovers {
+        *processes.entry(instance(&one.holder)).or_default() += 1;
+    }
+    let mut holders = BTreeSet::new();
+    handovers
+        .iter()
+        .all(|one| one.is_released && holders.insert(&one.holder))
+        && processes.values().all(|count| *count <= 2)
+}
+
 impl LeaseHolders {
     /// Makes spans of the times in which the holder changed too often.
     fn flapping(self, object: ObjectId, end: RecordedAt) -> Vec<SignSpan> {
         let mut spans: Vec<SignSpan> = Vec::new();
-        for window in self.changes.windows(HANDOVERS) {
-            let (Some((first, _)), Some((last, holder))) = (window.first(), window.last()) else {
+        for (place, window) in self.changes.windows(HANDOVERS).enumerate() {
+            let (Some(first), Some(last)) = (window.first(), window.last()) else {
                 continue;
             };
-            // Each Pod of a rollout holds a Lease once: a holder that comes back does not. One that nobody else
-            // follows was only started again.
-            let names: BTreeSet<&str> = window.iter().map(|(_, holder)| instance(holder)).collect();
-            let is_turn = names.len() == window.len() || names.len() == 1;
-            if between(first.at, last.at) > FLAPPING || is_turn {
+            let before = self.changes.get(..place).unwrap_or_default().iter();
+            let recent = before.filter(|one| between(one.at.at, last.at.at) <= FLAPPING);
+            let recent: Vec<&LeaseHandover> = recent.chain(window).collect();
+            if between(first.at.at, last.at.at) > FLAPPING || is_turn(window) || is_rollout(&recent)
+            {
                 continue;
             }
+            let (first, last, holder) = (first.at, last.at, &last.holder);
             let is_over = between(last.at, end) > FLAPPING;
             let to = if is_over {
                 SignEnd::Recovered(last.at)
@@ -705,7 +795,7 @@ impl LeaseHolders {
             spans.push(SignSpan {
                 object,
                 sign: Sign::new(SignKind::LeaderFlapping, "", &message),
-                from: *first,
+                from: first,
                 is_older: false,
                 end: to,
                 shown: ShownTime::of(between(first.at, last.at)),

@@ -3,7 +3,7 @@
 
 use crate::collect::{Collected, ControllerRef};
 use crate::endpoints::EndpointLoss;
-use crate::lookup::read;
+use crate::lookup::{read, resources};
 use crate::sign::SignKind;
 use crate::span::{SignSpan, is_creation};
 use kubereel_cluster::StatusCondition;
@@ -54,21 +54,52 @@ impl<'a> DrainedNodes<'a> {
         &self.cordons
     }
 
-    /// Returns whether a Node took no Pods before and when it shows a sign. Of both at the first look, the cordon
-    /// counts as the earlier one.
+    /// Returns whether a Node was being drained before and when it shows a sign. Of a cordon and the sign at the first
+    /// look, the cordon counts as the earlier one.
     pub(crate) fn had_cordoned(&self, node: &str, span: &SignSpan) -> bool {
         self.cordons.iter().any(|(name, cordon)| {
             *name == node
                 && (cordon.from.seq < span.from.seq
                     || span.is_older && cordon.from.seq == span.from.seq)
                 && cordon.end.at().is_none_or(|to| to >= span.from.at)
+                && self.is_drain(node, cordon, span.from.at)
         })
     }
 
-    /// Returns whether a Node took no Pods at some time between two.
+    /// Returns whether a Node was being drained at some time between two.
     pub(crate) fn was_cordoned(&self, node: &str, since: RecordedAt, until: RecordedAt) -> bool {
         self.cordons.iter().any(|(name, cordon)| {
-            *name == node && cordon.from.at <= until && cordon.end.at().is_none_or(|to| to >= since)
+            *name == node
+                && cordon.from.at <= until
+                && cordon.end.at().is_none_or(|to| to >= since)
+                && self.is_drain(node, cordon, until)
+        })
+    }
+
+    /// Returns whether a cordoned Node was being drained shortly before a time: a Node that only takes no more Pods
+    /// can be lost as any other.
+    fn is_drain(&self, node: &str, cordon: &SignSpan, at: RecordedAt) -> bool {
+        let earliest = later(at, -DRAIN);
+        cordon.from.at >= earliest || self.has_lost_pods(node, earliest, later(at, SEEN_WITHIN))
+    }
+
+    /// Returns whether Pods that a drain evicts went from a Node between two times.
+    fn has_lost_pods(&self, node: &str, since: RecordedAt, until: RecordedAt) -> bool {
+        let pods = resources(self.timeline, "", "pods").into_iter();
+        let mut pods = pods.flat_map(|resource| self.timeline.objects_of(resource));
+        let reel = self.timeline.reel();
+        pods.any(|pod| {
+            let last = reel.versions(*pod).last().copied();
+            let last = last.filter(|seq| {
+                reel.kind_of(*seq) == Some(EventType::Deleted)
+                    && (since..=until).contains(&self.timeline.wall_of(*seq))
+            });
+            let body = last.and_then(|seq| read(self.timeline, seq));
+            body.is_some_and(|body| {
+                let owner = ControllerRef::of(&body);
+                text(&body, "/spec/nodeName") == node
+                    && owner.is_none_or(|owner| !["DaemonSet", "Node"].contains(&&*owner.kind))
+            })
         })
     }
 

@@ -177,6 +177,8 @@ impl WarningEvents {
                 {
                     SignKind::RunMissed
                 }
+                // The kubelet counts them, and ends the container when they are too many.
+                "Unhealthy" if event.message.starts_with("Startup probe failed") => continue,
                 _ if event.count >= REPEATED => SignKind::Events,
                 _ => continue,
             };

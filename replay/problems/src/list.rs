@@ -30,10 +30,7 @@ use std::time::Duration;
 
 /// Signs of one object that lie further apart than this are two problems.
 const APART: Duration = Duration::from_mins(30);
-/// A sign of another kind that comes so long after the last one is another problem.
-const APART_OF_OTHERS: Duration = Duration::from_mins(10);
-/// An object that was well for this long after its start failed has started: what it shows of another kind later is
-/// another problem.
+/// An object that showed no sign for this long was well: what it shows of another kind later is another problem.
 const WELL: Duration = Duration::from_mins(1);
 /// Causes are looked for of this many problems, those of the highest rank.
 const MOST_EXPLAINED: usize = 100;
@@ -351,6 +348,7 @@ impl<'a> ListBuilder<'a> {
             if self.is_retried_job(&shown, &span)
                 || self.is_waiting_claim(&shown, &span)
                 || self.is_stopped_by_drain(&span)
+                || self.awaits_pods(&shown, &span)
             {
                 continue;
             }
@@ -446,33 +444,35 @@ impl<'a> ListBuilder<'a> {
         });
     }
 
-    /// Makes a problem of each run of spans that lie close together.
+    /// Makes a problem of each run of spans that belong together.
     fn episodes(&self, mut group: Vec<GroupedSpan>) -> Vec<Problem> {
         group.sort_by_key(|(_, _, span)| span.from);
-        let mut problems = Vec::new();
-        let mut episode: Vec<GroupedSpan> = Vec::new();
-        let mut until: Option<RecordedAt> = None;
+        let mut episodes: Vec<Vec<GroupedSpan>> = Vec::new();
         for one in group {
-            let kind = one.2.sign.kind;
-            let apart = if episode.iter().any(|(_, _, span)| span.sign.kind == kind) {
-                APART
-            } else {
-                APART_OF_OTHERS
-            };
-            let is_apart = until.is_some_and(|until| {
-                let gap = between(until, one.2.from.at);
-                gap > apart || (gap >= WELL && is_after_recovery(&episode, &one))
-            });
-            if is_apart {
-                problems.extend(self.problem(&episode));
-                episode.clear();
-                until = None;
+            let mut known = episodes.iter_mut().rev();
+            match known.find(|episode| self.is_continued(episode, &one)) {
+                Some(episode) => episode.push(one),
+                None => episodes.push(vec![one]),
             }
-            until = until.max(Some(one.2.end.at().unwrap_or(self.timeline.end())));
-            episode.push(one);
         }
-        problems.extend(self.problem(&episode));
-        problems
+        let problems = episodes.iter().filter_map(|spans| self.problem(spans));
+        problems.collect()
+    }
+
+    /// Returns whether a span goes on with what others began: the same came back, or the object was not well for long in
+    /// between.
+    fn is_continued(&self, episode: &[GroupedSpan], one: &GroupedSpan) -> bool {
+        let gap = |earlier: &GroupedSpan| {
+            let until = earlier.2.end.at().unwrap_or(self.timeline.end());
+            between(until, one.2.from.at)
+        };
+        let of_plan = |one: &GroupedSpan| self.is_planned(&one.0, std::slice::from_ref(one));
+        episode.iter().any(|earlier| gap(earlier) < WELL)
+            || episode.iter().rev().any(|earlier| {
+                is_same_trouble(&earlier.2.sign, &one.2.sign)
+                    && gap(earlier) <= APART
+                    && of_plan(earlier) == of_plan(one)
+            })
     }
 
     /// Returns the namespaces that were being deleted, and when.
@@ -670,8 +670,8 @@ impl<'a> ListBuilder<'a> {
         })
     }
 
-    /// Returns whether an attempt of a Job failed that succeeded in the end. Another Job of its name is no attempt
-    /// of it.
+    /// Returns whether an attempt of a Job failed that succeeded in the end, or that tries again at the end after this one
+    /// failure. Another Job of its name is no attempt of it.
     fn is_retried_job(&self, shown: &ProblemObject, span: &SignSpan) -> bool {
         let owner_of = |object: &ObjectId| {
             let owner = self.found.controllers.get(object)?;
@@ -684,7 +684,9 @@ impl<'a> ListBuilder<'a> {
         };
         std::iter::successors(first, owner_of)
             .take(MOST_OWNERS)
-            .any(|object| self.found.succeeded.contains_key(&object))
+            .any(|object| {
+                self.found.succeeded.contains_key(&object) || self.found.retried.contains(&object)
+            })
     }
 
     /// Returns whether a container of a new workload ended only because what it needs was not there yet: it came up
@@ -725,6 +727,14 @@ impl<'a> ListBuilder<'a> {
         span.sign.kind == SignKind::ContainerExit
             && span.end.at() == Some(at)
             && self.drained.was_cordoned(&span.node, stopped, at)
+    }
+
+    /// Returns whether a namespace that is deleted waited only for Pods within the time that they may take to end.
+    fn awaits_pods(&self, shown: &ProblemObject, span: &SignSpan) -> bool {
+        let ends = self.found.grace_ends.get(&shown.name);
+        let gone = span.end.at().unwrap_or(self.timeline.end());
+        span.sign.kind == SignKind::NamespaceStuck
+            && ends.is_some_and(|ends| between(*ends, gone) <= span.normal())
     }
 
     /// Returns whether a claim waits for its first Pod, as its class wants it.
@@ -1186,12 +1196,9 @@ fn failures_on_nodes(spans: &[GroupedSpan]) -> Vec<NodeFailure> {
     nodes
 }
 
-/// Returns whether an object that failed to start was well before it showed a sign of another kind.
-fn is_after_recovery(episode: &[GroupedSpan], (_, shown, span): &GroupedSpan) -> bool {
-    span.was_well
-        && episode.iter().all(|(_, earlier_shown, earlier)| {
-            !earlier.was_well && earlier_shown == shown && earlier.sign.kind != span.sign.kind
-        })
+/// Returns whether two signs of an object tell the same. A release that was accepted is not the one that fails later.
+fn is_same_trouble(one: &Sign, other: &Sign) -> bool {
+    one.kind == other.kind && (one.kind != SignKind::ReleaseNotAccepted || one.part == other.part)
 }
 
 /// Returns whether a sign came while its namespace was being deleted: one of the same name may be made again.

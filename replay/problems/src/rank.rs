@@ -155,6 +155,8 @@ impl ProblemRanking<'_> {
         let from = match (one.kind, other.failure_on_node()) {
             // What other Nodes have to do with it does not count.
             (SignKind::NodeNotReady | SignKind::NodePressure, Some(failure)) => failure.from.at,
+            // It is called until it times out, and only then are there words for it.
+            (SignKind::Webhook, _) => quoting(one, other).unwrap_or(other.from.at),
             _ => other.from.at,
         };
         let is_earlier = between(from, one.from.at) <= noticed_within(one, other);
@@ -214,10 +216,7 @@ impl ProblemRanking<'_> {
                 let host = format!("//{}.{}.svc", service.name, service.namespace);
                 other.message.contains(&host)
             }
-            (SignKind::Webhook, _) => {
-                let words = one.message.split(": ").next().unwrap_or_default();
-                other.signs.iter().any(|sign| sign.message.contains(words))
-            }
+            (SignKind::Webhook, _) => quoting(one, other).is_some(),
             _ => false,
         }
     }
@@ -296,6 +295,14 @@ fn is_named(operator: &str, version: &Problem) -> bool {
     signs.any(|sign| has_word(&sign.message, operator))
 }
 
+/// Returns when a problem first quoted the words of a webhook that failed.
+fn quoting(webhook: &Problem, other: &Problem) -> Option<RecordedAt> {
+    let words = webhook.message.split(": ").next().unwrap_or_default();
+    let signs = other.signs.iter();
+    let quoting = signs.filter(|sign| sign.message.contains(words));
+    quoting.map(|sign| sign.from.at).min()
+}
+
 /// Returns whether a text has the name of an object as a word.
 fn has_word(text: &str, name: &str) -> bool {
     let mut words = text.split(|letter: char| !(letter.is_alphanumeric() || letter == '-'));
@@ -355,6 +362,7 @@ fn is_drained(problem: &Problem, end: RecordedAt) -> bool {
         .causes
         .first()
         .is_some_and(|cause| cause.object.kind == "Node" && cause.field == "spec.unschedulable");
-    let may_end = problem.to.is_some() || between(problem.from.at, end) <= REBOOT;
-    is_cordon && may_end && problem.kind == SignKind::Unschedulable
+    let mut signs = problem.signs.iter();
+    let is_short = signs.all(|sign| between(sign.from.at, sign.to.unwrap_or(end)) <= REBOOT);
+    is_cordon && is_short && problem.kind == SignKind::Unschedulable
 }

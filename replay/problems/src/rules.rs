@@ -336,7 +336,10 @@ impl JudgedProblems<'_> {
             ));
         }
         let by = problem.consequence_of.and_then(|by| self.all.get(by));
-        parts.extend(by.map(|by| format!("a consequence of {}", harmless(&by.object.label()))));
+        parts.extend(by.map(|by| {
+            let label = by.object.label();
+            format!("{} {}", problem.consequence_words(), harmless(&label))
+        }));
         parts.extend(problem.causes.first().map(|cause| {
             let at = timetext::rfc3339(cause.at.at);
             format!("possible cause: {at} {}", cause.words())

@@ -399,6 +399,8 @@ pub(crate) struct Sign {
     pub(crate) is_final: bool,
     /// Something that is under way makes it so, and is expected to end: a rollout within its bounds.
     pub(crate) is_under_way: bool,
+    /// How long it is normal by the object's own words while the object starts: what its startup probes allow.
+    pub(crate) start: Option<Duration>,
 }
 
 impl Sign {
@@ -417,6 +419,7 @@ impl Sign {
             is_failure: false,
             is_final: false,
             is_under_way: false,
+            start: None,
         }
     }
 

@@ -162,7 +162,7 @@ impl SignSpan {
         let normal = if self.was_well {
             grace.was_well
         } else {
-            grace.starting
+            grace.starting.max(self.sign.start.unwrap_or_default())
         };
         let normal = if self.sign.is_under_way {
             normal.max(STEP)

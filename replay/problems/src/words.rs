@@ -203,6 +203,17 @@ impl Problem {
         Some(self.reason_from).filter(|mark| mark.at > self.from.at)
     }
 
+    /// Returns how the problem that explains this one is introduced: by how this one began, which may be other words than
+    /// those that are shown.
+    pub fn consequence_words(&self) -> &'static str {
+        let began_otherwise = self.signs.first().is_some_and(|sign| sign.began.is_some());
+        if began_otherwise {
+            "began as a consequence of"
+        } else {
+            "a consequence of"
+        }
+    }
+
     /// Returns the message in one line.
     pub fn message_line(&self) -> String {
         shortened_inside(&self.message, MOST_MESSAGE)

@@ -577,7 +577,7 @@ fn listed_entry(
         problem.to,
     );
     let by = problem.consequence_of.and_then(|by| list.problems.get(by));
-    let by = by.map(|by| format!("a consequence of: {}", by.sentence()));
+    let by = by.map(|by| format!("{}: {}", problem.consequence_words(), by.sentence()));
     let causes = problem.causes.iter().map(|cause| ProblemOrigin {
         words: cause_words(timeline, cause),
         change: named(&cause.object).map(|object| (cause.at.seq, object)),

@@ -10,6 +10,7 @@ use super::shared_objects::SharedObjects;
 use crate::collect::Collected;
 use crate::problem::{Cause, Problem, ProblemObject};
 use crate::sign::SignKind;
+use crate::span::is_creation;
 use kubereel_cluster::{
     ClusterHistory, ClusterUpdate, HowRequestEnded, OperatorMove, RecordMark, UpdateRequest,
 };
@@ -432,6 +433,17 @@ impl<'a> Search<'a> {
                 causes.extend(self.cause(info, object, seq, &named, &relation));
             }
         }
+        // What another object was made with did not hurt before it was changed.
+        let is_creation =
+            |cause: &Cause| cause.field.is_empty() && cause.change == ChangeKind::Added;
+        let changed: BTreeSet<ProblemObject> = causes
+            .iter()
+            .filter(|cause: &&Cause| !is_creation(cause))
+            .map(|cause| cause.object.clone())
+            .collect();
+        causes.retain(|cause| {
+            cause.via == OWN || !is_creation(cause) || !changed.contains(&cause.object)
+        });
         // Of several changes of one object, the best one stands for it, and one Pod for those beside it.
         causes.sort_by(|one: &Cause, other| other.score.total_cmp(&one.score));
         let mut best: Vec<Cause> = Vec::new();
@@ -530,7 +542,12 @@ impl<'a> Search<'a> {
             best = Some(self.scored(whole(ChangeKind::Removed), relation));
         } else {
             // What was there at the beginning did not change then.
-            if before.is_none() && head.evidence != Evidence::Live {
+            let is_new = match head.evidence {
+                Evidence::Live => true,
+                Evidence::Imported => is_creation(self.timeline, seq),
+                _ => false,
+            };
+            if before.is_none() && !is_new {
                 return None;
             }
             let meant = self.shared.changes(self.timeline, &step, info)?;

@@ -61,10 +61,12 @@ pub(crate) fn read(info: &ResourceInfo, object: &Value) -> Reading {
         // What is being deleted is not well, and need not be.
         ("", "namespaces") if is_deleted => resource::namespace_deletion(object),
         _ if is_deleted => resource::deletion(object),
-        ("apps", "deployments") => workload::deployment(object),
-        ("apps", "replicasets") | ("", "replicationcontrollers") => workload::replica_set(object),
-        ("apps", "statefulsets") => workload::stateful_set(object),
-        ("apps", "daemonsets") => workload::daemon_set(object),
+        ("apps", "deployments") => workload::with_start(workload::deployment(object), object),
+        ("apps", "replicasets") | ("", "replicationcontrollers") => {
+            workload::with_start(workload::replica_set(object), object)
+        }
+        ("apps", "statefulsets") => workload::with_start(workload::stateful_set(object), object),
+        ("apps", "daemonsets") => workload::with_start(workload::daemon_set(object), object),
         ("batch", "jobs") => workload::job(object),
         ("autoscaling", "horizontalpodautoscalers") => workload::autoscaler(object),
         ("", "persistentvolumeclaims") => resource::claim(object),

@@ -7,6 +7,7 @@ use kubereel_history::counttext::count;
 use kubereel_history::field::{at, is_being_deleted, is_true, items, number, text};
 use kubereel_history::timetext;
 use serde_json::Value;
+use std::time::Duration;
 
 pub(super) const PATHS: &[&str] = &[
     "metadata.labels",
@@ -15,6 +16,7 @@ pub(super) const PATHS: &[&str] = &[
     "spec.schedulingGates",
     "spec.containers.name",
     "spec.containers.resources.limits.memory",
+    "spec.containers.startupProbe",
     "status.phase",
     "status.reason",
     "status.message",
@@ -22,6 +24,9 @@ pub(super) const PATHS: &[&str] = &[
     "status.containerStatuses",
     "status.initContainerStatuses",
 ];
+
+/// What it takes to make a container and to report that it has started.
+const START: Duration = Duration::from_mins(1);
 
 /// How the kubelet names Pods that it does not admit.
 const REJECTED: [&str; 9] = [
@@ -258,7 +263,23 @@ fn not_ready(pod: &Value) -> Option<Sign> {
     if is_by_node && ready.reason.is_empty() {
         return None;
     }
-    Some(Sign::new(SignKind::Probe, ready.reason, ready.message).since(ready.since()))
+    let mut sign = Sign::new(SignKind::Probe, ready.reason, ready.message).since(ready.since());
+    sign.start = start_limit(pod);
+    Some(sign)
+}
+
+/// Returns how long the startup probes of a Pod, or of a Pod template, let its containers start: the longest, with what it
+/// takes to make and report a container.
+pub(super) fn start_limit(pod: &Value) -> Option<Duration> {
+    let containers = items(pod, "/spec/containers").iter();
+    let limits = containers.filter_map(|container| {
+        let probe = at(container, "/startupProbe")?;
+        let of = |field: &str, default: i64| number(probe, field).unwrap_or(default);
+        let tries = of("/failureThreshold", 3).saturating_mul(of("/periodSeconds", 10));
+        let secs = of("/initialDelaySeconds", 0).saturating_add(tries);
+        Some(Duration::from_secs(u64::try_from(secs).ok()?))
+    });
+    limits.max().map(|limit| limit.saturating_add(START))
 }
 
 #[cfg(test)]

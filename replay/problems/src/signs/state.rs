@@ -3,9 +3,14 @@
 use super::Reading;
 use crate::sign::{Sign, SignKind};
 use kubereel_cluster::{StateHealth, StateKind, StatusCondition, is_being_removed, is_cordoned};
+use kubereel_history::field::text;
 use serde_json::Value;
 
-pub(super) const PATHS: &[&str] = &["spec.unschedulable", "spec.taints.key"];
+pub(super) const PATHS: &[&str] = &[
+    "spec.unschedulable",
+    "spec.taints.key",
+    "status.history.startedTime",
+];
 
 /// Returns what a condition of a kind says if it is bad.
 fn sign_kind(kind: StateKind, condition: &str) -> Option<SignKind> {
@@ -35,8 +40,14 @@ pub(super) fn read(kind: StateKind, object: &Value) -> Reading {
         let Some(sign) = sign_kind(kind, condition.kind).filter(|_| is_bad) else {
             continue;
         };
-        let mut sign = Sign::new(sign, condition.reason, condition.message)
-            .of_part(condition.kind)
+        let part = match sign {
+            // The next release is another matter once one was accepted.
+            SignKind::ReleaseNotAccepted => text(object, "/status/history/0/startedTime"),
+            _ => condition.kind,
+        };
+        let words = worded(object, kind, &condition);
+        let mut sign = Sign::new(sign, words.reason, words.message)
+            .of_part(part)
             .since(condition.since());
         if sign.kind == SignKind::NodePressure && !sign.message.contains(condition.kind) {
             sign.message = format!("{}=True: {}", condition.kind, sign.message);
@@ -50,6 +61,20 @@ pub(super) fn read(kind: StateKind, object: &Value) -> Reading {
         reading.signs.extend(cordon(object));
     }
     reading
+}
+
+/// Returns the condition that has the words for a bad one: a pool says why it is degraded in a condition for its Nodes, or
+/// for its configuration.
+fn worded<'a>(
+    object: &'a Value,
+    kind: StateKind,
+    bad: &StatusCondition<'a>,
+) -> StatusCondition<'a> {
+    let mut parts = StatusCondition::all(object)
+        .filter(|one| one.is("True") && ["NodeDegraded", "RenderDegraded"].contains(&one.kind));
+    let part = || parts.find(|one| !one.message.is_empty());
+    let is_wordless = kind == StateKind::Pool && bad.message.is_empty();
+    is_wordless.then(part).flatten().unwrap_or(*bad)
 }
 
 /// Reads why a Node takes no Pods by somebody's will.
@@ -73,6 +98,18 @@ mod tests {
         let object = json!({"status": {"conditions": conditions}});
         let signs = read(kind, &object).signs.into_iter();
         signs.map(|sign| sign.kind).collect()
+    }
+
+    #[test]
+    fn a_pool_is_worded_by_the_condition_that_says_why() {
+        let pool = json!({"status": {"conditions": [
+            {"type": "Degraded", "status": "True", "reason": "", "message": ""},
+            {"type": "NodeDegraded", "status": "True", "reason": "1 nodes are reporting degraded status",
+                "message": "Node worker-1 is reporting: failed to drain"},
+        ]}});
+        let signs = read(StateKind::Pool, &pool).signs;
+        let words: Vec<&str> = signs.iter().map(|sign| sign.message.as_str()).collect();
+        assert_eq!(words, ["Node worker-1 is reporting: failed to drain"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Workloads: what Deployments, `ReplicaSets`, `StatefulSets`, `DaemonSets`, Jobs and autoscalers say.
 
 use super::Reading;
+use super::pod::start_limit;
 use crate::sign::{Sign, SignKind};
 use kubereel_cluster::{StatusCondition, stuck_rollout};
 use kubereel_history::field::{ObservedGeneration, at, is_true, items, number, text};
@@ -8,6 +9,7 @@ use serde_json::Value;
 
 pub(super) const PATHS: &[&str] = &[
     "spec.replicas",
+    "spec.template.spec.containers.startupProbe",
     "status.replicas",
     "status.updatedReplicas",
     "status.updatedNumberScheduled",
@@ -35,6 +37,17 @@ fn condition<'a>(object: &'a Value, kind: &str, status: &str) -> Option<StatusCo
 
 fn of_condition(kind: SignKind, condition: &StatusCondition<'_>) -> Sign {
     Sign::new(kind, condition.reason, condition.message).since(condition.since())
+}
+
+/// Gives what a workload lacks the time that the startup probes of its Pods allow.
+pub(super) fn with_start(mut reading: Reading, object: &Value) -> Reading {
+    let start = at(object, "/spec/template").and_then(start_limit);
+    for sign in &mut reading.signs {
+        if matches!(sign.kind, SignKind::Unavailable | SignKind::ReplicasMissing) {
+            sign.start = start;
+        }
+    }
+    reading
 }
 
 /// Returns whether the status is about the present specification.

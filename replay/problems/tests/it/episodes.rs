@@ -465,6 +465,7 @@ fn a_failing_version_is_explained_by_the_operator_that_it_named_first() {
     let by = failing.consequence_of.and_then(|by| list.problems.get(by));
     assert_eq!(by.map(|by| by.object.name.as_str()), Some("etcd"));
     assert_eq!(failing.message, "Cluster operator dns is degraded");
+    assert_eq!(failing.consequence_words(), "began as a consequence of");
 }
 
 #[test]
@@ -999,4 +1000,152 @@ fn any_kind_of_workload_is_enough_to_judge_replicas() {
     life.put("statefulsets.apps", "shop/db", set(2));
     let verdict = life.judged("15:00:00").verdict_of("workload-replicas");
     assert_eq!(verdict, Some(CaseVerdict::Fail));
+}
+
+#[test]
+fn troubles_of_one_object_that_was_well_in_between_are_two_problems() {
+    let node = |ready: &str, pressure: &str| {
+        json!({"metadata": {}, "spec": {}, "status": {"conditions": [
+            condition("Ready", ready, "NodeStatusUnknown", "stopped posting"),
+            condition("DiskPressure", pressure, "KubeletHasDiskPressure", "the disk is full")]}})
+    };
+    let mut life = Life::of(&[("nodes", "Node")]);
+    for (time, ready, pressure) in [
+        ("14:00:00", "True", "False"),
+        ("14:10:00", "Unknown", "False"),
+        ("14:11:00", "True", "False"),
+        ("14:19:00", "True", "True"),
+        ("14:20:40", "True", "False"),
+    ] {
+        life.until(time);
+        life.put("nodes", "n1", node(ready, pressure));
+    }
+    let list = life.end("14:50:00");
+    let mut found: Vec<(String, Option<i64>)> = list
+        .problems
+        .iter()
+        .map(|one| {
+            let lasted = one.to.map(|to| to.micros_since(one.from.at) / 1_000_000);
+            (line(one), lasted)
+        })
+        .collect();
+    found.sort_unstable();
+    let expected = [
+        ("Node n1 KubeletHasDiskPressure".to_owned(), Some(100)),
+        ("Node n1 NodeStatusUnknown".to_owned(), Some(60)),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn an_outage_soon_after_a_planned_one_is_a_problem_of_its_own() {
+    let mut life = Life::of(&[("nodes", "Node")]);
+    life.put("nodes", "n1", reported("True", false));
+    for (time, ready, is_cordoned) in [
+        ("14:10:00", "True", true),
+        ("14:11:00", "Unknown", true),
+        ("14:13:00", "True", false),
+        ("14:19:00", "Unknown", false),
+        ("14:27:00", "True", false),
+    ] {
+        life.until(time);
+        life.put("nodes", "n1", reported(ready, is_cordoned));
+    }
+    let list = life.end("14:50:00");
+    assert_eq!(list.problems.len(), 2);
+    let own = list.problems.iter().find(|one| !one.is_planned);
+    let from = own.map(|one| timetext::rfc3339_secs(one.from.at));
+    assert_eq!(from.as_deref(), Some("2026-11-21T14:19:00Z"));
+}
+
+#[test]
+fn a_cordon_without_a_drain_plans_no_outage_later() {
+    let outage = |is_drained: bool| {
+        let mut life = Life::of(&[("nodes", "Node"), ("pods", "Pod")]);
+        life.put("nodes", "n1", reported("True", false));
+        life.put("pods", "shop/api-1", api_pod("n1", "True"));
+        life.until("14:10:00");
+        life.put("nodes", "n1", reported("True", true));
+        life.until("14:48:00");
+        if is_drained {
+            life.delete("pods", "shop/api-1");
+        }
+        life.until("14:50:00");
+        life.put("nodes", "n1", reported("Unknown", true));
+        life.until("14:58:00");
+        life.put("nodes", "n1", reported("True", false));
+        unplanned(&life.end("15:02:00"))
+    };
+    assert_eq!(outage(true), [""; 0]);
+    assert_eq!(outage(false), ["Node n1 NodeStatusUnknown"]);
+}
+
+#[test]
+fn a_workload_that_is_scaled_up_starts_what_it_never_had() {
+    let scaled = |after: i64, seconds: i64| {
+        let mut life = Life::of(&[("deployments.apps", "Deployment")]);
+        life.put("deployments.apps", "shop/api", deployment(2, 2, 2));
+        life.until("14:20:00");
+        life.put("deployments.apps", "shop/api", deployment(10, 10, after));
+        life.wait(seconds * 1_000);
+        life.put("deployments.apps", "shop/api", deployment(10, 10, 10));
+        lines(&life.end("14:50:00"))
+    };
+    assert!(scaled(2, 45).is_empty());
+    let lacks = ["Deployment shop/api Replicas"];
+    assert_eq!(scaled(1, 45), lacks, "one was lost");
+    assert_eq!(scaled(2, 400), lacks);
+}
+
+#[test]
+fn a_container_starts_as_long_as_its_startup_probe_allows() {
+    let slow = |seconds: i64| {
+        let pod = |ready: &str| {
+            json!({"metadata": {"creationTimestamp": "2026-11-21T14:10:00Z"},
+                "spec": {"nodeName": "n1", "containers": [{"name": "app",
+                    "startupProbe": {"periodSeconds": 10, "failureThreshold": 60}}]},
+                "status": {"phase": "Running",
+                    "conditions": [condition("Ready", ready, "ContainersNotReady", "m")],
+                    "containerStatuses": [{"name": "app", "ready": ready == "True",
+                        "state": {"running": {"startedAt": "2026-11-21T14:10:00Z"}}}]}})
+        };
+        let mut life = Life::of(&[("pods", "Pod")]);
+        life.until("14:10:00");
+        life.put("pods", "shop/slow", pod("False"));
+        life.wait(seconds * 1_000);
+        life.put("pods", "shop/slow", pod("True"));
+        lines(&life.end("14:50:00"))
+    };
+    assert!(slow(590).is_empty());
+    assert_eq!(slow(900), ["Pod shop/slow ContainersNotReady"]);
+}
+
+#[test]
+fn a_release_that_fails_after_another_was_accepted_is_a_problem_of_its_own() {
+    let versions = "clusterversions.config.openshift.io";
+    let version = |accepted: &str, started: &str| {
+        json!({"metadata": {}, "status": {
+            "history": [{"state": "Completed", "version": "4", "image": "4",
+                "startedTime": started, "completionTime": started}],
+            "conditions": [condition("ReleaseAccepted", accepted, "RetrievePayload", "manifest unknown"),
+                condition("Available", "True", "", "")]}})
+    };
+    let mut life = Life::of(&[(versions, "ClusterVersion")]);
+    for (time, accepted, started) in [
+        ("14:00:00", "True", "2026-11-20T10:00:00Z"),
+        ("14:10:00", "False", "2026-11-20T10:00:00Z"),
+        ("14:12:00", "True", "2026-11-21T14:12:00Z"),
+        ("14:22:00", "False", "2026-11-21T14:12:00Z"),
+    ] {
+        life.until(time);
+        life.put(versions, "version", version(accepted, started));
+    }
+    let list = life.end("14:40:00");
+    let mut from: Vec<String> = list
+        .problems
+        .iter()
+        .map(|one| timetext::rfc3339_secs(one.from.at))
+        .collect();
+    from.sort_unstable();
+    assert_eq!(from, ["2026-11-21T14:10:00Z", "2026-11-21T14:22:00Z"]);
 }

@@ -457,6 +457,66 @@ fn a_webhook_without_a_service_explains_what_it_refuses() {
 }
 
 #[test]
+fn a_webhook_that_times_out_explains_what_began_to_wait_for_it() {
+    let hooks = "validatingwebhookconfigurations.admissionregistration.k8s.io";
+    let sets = "daemonsets.apps";
+    let mut life = Life::of(&[
+        (hooks, "ValidatingWebhookConfiguration"),
+        (sets, "DaemonSet"),
+        ("events", "Event"),
+    ]);
+    let service = json!({"namespace": "gate", "name": "gate"});
+    life.put(
+        hooks,
+        "policy",
+        json!({"webhooks": [{"name": "pods.gate.example", "clientConfig": {"service": service}}]}),
+    );
+    let agents = |there: u8| {
+        json!({"metadata": {"generation": 1}, "status": {"observedGeneration": 1,
+            "desiredNumberScheduled": 3, "updatedNumberScheduled": 3, "numberAvailable": there}})
+    };
+    life.put(sets, "shop/agent", agents(3));
+    life.until("14:05:00");
+    life.put(sets, "shop/agent", agents(1));
+    // The first call took thirty seconds.
+    life.until("14:05:30");
+    let words = "Internal error occurred: failed calling webhook \"pods.gate.example\": context deadline exceeded";
+    let said = |count| warning("DaemonSet", "shop", "agent", "FailedCreate", words, count);
+    life.put("events", "shop/agent.1", said(1));
+    life.until("14:12:00");
+    life.put("events", "shop/agent.1", said(14));
+    let list = life.end("14:12:30");
+    let by: Vec<Option<usize>> = list.problems.iter().map(|one| one.consequence_of).collect();
+    assert_eq!(by, [None, Some(0)], "{:?}", lines(&list));
+}
+
+#[test]
+fn a_namespace_waits_for_its_pods_as_long_as_they_may_take() {
+    let going = |secs: i64| {
+        let mut life = Life::of(&[("namespaces", "Namespace"), ("pods", "Pod")]);
+        let space = |phase: &str, metadata: &Value| json!({"metadata": metadata, "status": {"phase": phase}});
+        let pod = |metadata: &Value| json!({"metadata": metadata, "spec": {"containers": [{"name": "app"}]}, "status": {"phase": "Running"}});
+        life.put("namespaces", "shop", space("Active", &json!({})));
+        life.put("pods", "shop/slow", pod(&json!({})));
+        life.until("14:10:00");
+        let now = json!({"deletionTimestamp": "2026-11-21T14:10:00Z"});
+        life.put("namespaces", "shop", space("Terminating", &now));
+        // Its grace is four minutes.
+        let later =
+            json!({"deletionTimestamp": "2026-11-21T14:14:00Z", "deletionGracePeriodSeconds": 240});
+        life.put("pods", "shop/slow", pod(&later));
+        life.until("14:13:50");
+        life.delete("pods", "shop/slow");
+        life.until("14:14:00");
+        life.wait(secs * 1_000);
+        life.delete("namespaces", "shop");
+        lines(&life.end("14:50:00"))
+    };
+    assert!(going(5).is_empty());
+    assert_eq!(going(300), ["Namespace shop NamespaceStuckTerminating"]);
+}
+
+#[test]
 fn the_problem_of_a_webhook_ends_with_its_configuration() {
     let hooks = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
     let mut life = Life::of(&[(hooks, "MutatingWebhookConfiguration"), ("events", "Event")]);
@@ -734,4 +794,28 @@ fn a_lost_claim_is_a_finding_where_no_volume_was_recorded() {
     assert_eq!(verdict(&["Bound", "Lost"]), Some(CaseVerdict::Fail));
     // That no volume failed is not known without the volumes.
     assert_eq!(verdict(&["Bound"]), Some(CaseVerdict::Skipped));
+}
+
+#[test]
+fn leaders_of_static_pods_that_are_replaced_in_turn_do_not_flap() {
+    let leases = "leases.coordination.k8s.io";
+    let of = |holders: &[&str]| {
+        let mut life = Life::of(&[(leases, "Lease")]);
+        for (minute, holder) in holders.iter().enumerate() {
+            life.until(&format!("14:0{minute}:30"));
+            life.put(
+                leases,
+                "kube-system/kube-scheduler",
+                json!({"spec": {"holderIdentity": holder}}),
+            );
+        }
+        lines(&life.end("14:10:00"))
+    };
+    // Each gives it back before it ends, and the new process of the first one follows.
+    let rollout = ["m0_a", "", "m1_b", "", "m2_c", "", "m1_d"];
+    assert!(of(&rollout).is_empty());
+    let flapping = ["Lease kube-system/kube-scheduler LeaderElectionFlapping"];
+    assert_eq!(of(&["m0_a", "m1_b", "m2_c", "m1_d"]), flapping);
+    let again = ["m0_a", "", "m1_b", "", "m0_a", "", "m1_b"];
+    assert_eq!(of(&again), flapping);
 }

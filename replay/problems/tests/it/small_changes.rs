@@ -124,6 +124,34 @@ fn a_new_quota_that_is_used_up_at_once_is_its_own_cause() {
 }
 
 #[test]
+fn a_quota_that_was_lowered_is_a_cause_by_that_and_not_by_its_creation() {
+    let mut life = Life::of(&[
+        ("resourcequotas", "ResourceQuota"),
+        (DEPLOYMENTS, "Deployment"),
+        ("events", "Event"),
+    ]);
+    let quota = |pods: &str| json!({"spec": {"hard": {"pods": pods}}, "status": {"hard": {"pods": pods}, "used": {"pods": "2"}}});
+    life.put(DEPLOYMENTS, "shop/web", deployment());
+    life.until("14:06:00");
+    life.put("resourcequotas", "shop/small", quota("10"));
+    life.until("14:08:00");
+    life.put("resourcequotas", "shop/small", quota("0"));
+    life.until("14:10:00");
+    let refusal = "exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=0";
+    let said = |count| warning("Deployment", "shop", "web", "FailedCreate", refusal, count);
+    life.put("events", "shop/web.1", said(2));
+    life.until("14:11:00");
+    life.put("events", "shop/web.1", said(9));
+    let list = life.end("14:20:00");
+    let found = causes(problem(&list, "Deployment shop/web"));
+    assert_eq!(
+        found.first().map(String::as_str),
+        Some("ResourceQuota shop/small spec.hard.pods"),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn a_new_api_without_a_server_keeps_a_namespace() {
     let apis = "apiservices.apiregistration.k8s.io";
     let mut life = Life::of(&[("namespaces", "Namespace"), (apis, "APIService")]);
