@@ -467,7 +467,7 @@ impl<'a> ListBuilder<'a> {
             between(until, one.2.from.at)
         };
         let of_plan = |one: &GroupedSpan| self.is_planned(&one.0, std::slice::from_ref(one));
-        episode.iter().any(|earlier| gap(earlier) < WELL)
+        episode.iter().rev().any(|earlier| gap(earlier) < WELL)
             || episode.iter().rev().any(|earlier| {
                 is_same_trouble(&earlier.2.sign, &one.2.sign)
                     && gap(earlier) <= APART
