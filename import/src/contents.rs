@@ -2,7 +2,7 @@
 //! returns.
 
 use crate::capture::{ApiPath, Capture, CaptureStep};
-use crate::document::json_error;
+use crate::document::{JsonPart, json_error, json_parts};
 use crate::error::{BrokenReason, BrokenUnit, GatheredFiles, ImportError};
 use crate::existing_objects::number;
 use crate::gather::GatheredObjects;
@@ -98,20 +98,15 @@ fn all_json(
 ) -> Result<(), ImportError> {
     count_objects(importer);
     let bytes = whole(input, MAX_JSON)?;
-    let mut documents = serde_json::Deserializer::from_slice(&bytes).into_iter::<&RawValue>();
-    let mut begin = 0;
-    while let Some(document) = documents.next() {
-        match document {
-            Ok(document) => importer.document(0, document.get().as_bytes())?,
-            Err(error) => {
-                let rest = bytes.get(begin..).unwrap_or_default();
+    for part in json_parts(&bytes) {
+        match part {
+            JsonPart::Document(document) => importer.document(0, document)?,
+            JsonPart::Damaged(rest, reason) => {
                 importer.document_before_damage(rest)?;
                 let number = importer.objects.saturating_add(1);
-                importer.broken(number, BrokenReason::Rest(error.to_string()));
-                return Ok(());
+                importer.broken(number, reason);
             }
         }
-        begin = documents.byte_offset();
         meter.tick();
     }
     Ok(())

@@ -13,6 +13,7 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
+use std::iter;
 use std::marker::PhantomData;
 
 /// A parsed line.
@@ -488,6 +489,31 @@ fn items<E>(
             Leaf::Broken(BrokenReason::NotJson(json_error(&error))),
         ),
     }
+}
+
+/// A part of a text of JSON documents.
+pub(crate) enum JsonPart<'a> {
+    Document(&'a [u8]),
+    /// The rest, from the document on that is damaged or cut off.
+    Damaged(&'a [u8], BrokenReason),
+}
+
+/// Splits a text into JSON documents, one after another; damage is the last part.
+pub(crate) fn json_parts(text: &[u8]) -> impl Iterator<Item = JsonPart<'_>> {
+    let mut documents = serde_json::Deserializer::from_slice(text).into_iter::<&RawValue>();
+    let mut is_damaged = false;
+    iter::from_fn(move || {
+        let begin = documents.byte_offset();
+        let document = documents.next().filter(|_| !is_damaged)?;
+        is_damaged = document.is_err();
+        Some(document.map_or_else(
+            |error| {
+                let rest = text.get(begin..).unwrap_or_default();
+                JsonPart::Damaged(rest, BrokenReason::Rest(error.to_string()))
+            },
+            |document| JsonPart::Document(document.get().as_bytes()),
+        ))
+    })
 }
 
 /// Splits the items of a list that stand before the place where its JSON is damaged or ends.

@@ -4,11 +4,12 @@
 //! Objects wait in an unnamed temporary file until all files are read: only then the time of the
 //! gathering, the definitions, and the newest of several copies of an object are known.
 
-use crate::document::{self, ImportedHead, Leaf, ListType, json_error};
-use crate::error::{BrokenParts, BrokenReason, GatheredFiles, ImportError};
-use crate::input::{MAX_JSON, MAX_YAML, len_u64, unread, whole, yaml};
+use crate::document::{self, DocumentShape, ImportedHead, JsonPart, Leaf, ListType, json_parts};
+use crate::error::{BrokenPart, BrokenParts, BrokenReason, GatheredFiles, ImportError};
+use crate::input::{MAX_JSON, MAX_YAML, len_u64, unread, whole};
 use crate::moment::newest_time;
 use crate::repository::RepositoryFiles;
+use crate::yaml_prefix::YamlDocuments;
 use kubereel_format::{REEL_START_BYTES, RecordedAt, is_reel_start};
 use kubereel_unpack::{ArchiveFile, PlainInput, SkippedEntries, UnpackError};
 use serde_json::Value;
@@ -207,76 +208,111 @@ impl Gatherer {
             Err(error) => return file_error(error),
         };
         if is_json {
-            return self.all_json(name, &bytes);
+            self.all_json(name, &bytes)?;
+            return Ok(Ok(()));
         }
-        let documents = match yaml(&bytes) {
-            Ok(documents) => documents,
+        let YamlDocuments { documents, damage } = match YamlDocuments::read(&bytes) {
+            Ok(read) => read,
             Err(error) => return Ok(Err(BrokenReason::Unreadable(error.to_string()))),
         };
         for document in documents {
             self.document(name, document.to_string().as_bytes(), true)?;
         }
-        Ok(Ok(()))
-    }
-
-    fn all_json(
-        &mut self,
-        name: &str,
-        bytes: &[u8],
-    ) -> Result<Result<(), BrokenReason>, ImportError> {
-        let documents = serde_json::Deserializer::from_slice(bytes);
-        for document in documents.into_iter::<&serde_json::value::RawValue>() {
-            match document {
-                Ok(document) => self.document(name, document.get().as_bytes(), false)?,
-                Err(error) => return Ok(Err(BrokenReason::NotJson(json_error(&error)))),
-            }
+        for damage in damage {
+            self.gathered.broken.push_in(name, 0, damage);
         }
         Ok(Ok(()))
     }
 
-    fn document(&mut self, name: &str, bytes: &[u8], converted: bool) -> Result<(), ImportError> {
-        document::leaves(bytes, &mut |_, leaf| match leaf {
-            Leaf::Object(object, listed) => self.keep(object, listed, converted),
-            Leaf::Single(object) => self.keep(object, ListType::default(), converted),
-            // In a folder of many files, documents that are not objects are expected.
-            Leaf::Broken(_) | Leaf::EmptyList(_) => Ok(()),
-            Leaf::Event(_) | Leaf::Audit(_) => {
-                let reason = BrokenReason::EventInGathering;
-                if self
-                    .gathered
-                    .broken
-                    .first
-                    .last()
-                    .is_none_or(|last| last.file != name)
-                {
+    fn all_json(&mut self, name: &str, bytes: &[u8]) -> Result<(), ImportError> {
+        for part in json_parts(bytes) {
+            match part {
+                JsonPart::Document(document) => self.document(name, document, false)?,
+                JsonPart::Damaged(rest, reason) => {
+                    document::leaves_before_damage(rest, &mut |item, leaf| {
+                        self.leaf(name, (item, leaf), false).map(drop)
+                    })?;
                     self.gathered.broken.push_in(name, 0, reason);
                 }
-                Ok(())
             }
-        })
-    }
-
-    /// Takes an object; `false` if the document is not one.
-    fn keep(
-        &mut self,
-        object: &[u8],
-        listed: ListType<'_>,
-        converted: bool,
-    ) -> Result<(), ImportError> {
-        let is_kept = self.object(object, listed)?;
-        self.gathered.is_converted |= is_kept && converted;
+        }
         Ok(())
     }
 
-    fn object(&mut self, object: &[u8], listed: ListType<'_>) -> Result<bool, ImportError> {
-        let Ok(head) = ImportedHead::parse(object) else {
-            return Ok(false);
+    /// Takes the objects of a document. In a folder of many files, documents of other programs are expected: what is
+    /// not an object is broken in a list of objects only.
+    fn document(&mut self, name: &str, bytes: &[u8], converted: bool) -> Result<(), ImportError> {
+        let mut others = Vec::new();
+        let mut has_objects = false;
+        document::leaves(bytes, &mut |item, leaf| {
+            match self.leaf(name, (item, leaf), converted)? {
+                Ok(is_object) => has_objects |= is_object,
+                Err(problem) => others.push((item, problem)),
+            }
+            Ok::<_, ImportError>(())
+        })?;
+        for (item, problem) in others.into_iter().filter(|_| has_objects) {
+            self.broken_item(name, item, problem);
+        }
+        Ok(())
+    }
+
+    fn broken_item(&mut self, name: &str, item: u64, problem: BrokenReason) {
+        self.gathered.broken.push(BrokenPart {
+            file: name.to_owned(),
+            number: 0,
+            item,
+            problem,
+        });
+    }
+
+    /// Takes a part of a document, and returns whether it is an object or one that is broken, which it reports; the
+    /// error is of a part that may be of another program.
+    fn leaf(
+        &mut self,
+        name: &str,
+        (item, leaf): (u64, Leaf<'_>),
+        converted: bool,
+    ) -> Result<Result<bool, BrokenReason>, ImportError> {
+        let (object, listed) = match leaf {
+            Leaf::Object(object, listed) => (object, Some(listed)),
+            Leaf::Single(object) => (object, None),
+            Leaf::Broken(reason) => return Ok(Err(reason)),
+            Leaf::EmptyList(_) => return Ok(Ok(false)),
+            Leaf::Event(_) | Leaf::Audit(_) => {
+                let broken = &mut self.gathered.broken;
+                if broken.first.last().is_none_or(|last| last.file != name) {
+                    broken.push_in(name, 0, BrokenReason::EventInGathering);
+                }
+                return Ok(Ok(false));
+            }
+        };
+        match self.object(object, listed)? {
+            Ok(()) => self.gathered.is_converted |= converted,
+            Err(reason) if !has_type(object, listed.unwrap_or_default()) => return Ok(Err(reason)),
+            // Files of configuration have a type and no name.
+            Err(BrokenReason::NoName) if listed.is_none() => return Ok(Ok(false)),
+            Err(problem) => self.broken_item(name, item, problem),
+        }
+        Ok(Ok(true))
+    }
+
+    /// Takes an object, of a list or by itself; the error is that of the object.
+    fn object(
+        &mut self,
+        object: &[u8],
+        list: Option<ListType<'_>>,
+    ) -> Result<Result<(), BrokenReason>, ImportError> {
+        let listed = list.unwrap_or_default();
+        let head = match ImportedHead::parse(object) {
+            Ok(head) => head,
+            Err(reason) => return Ok(Err(reason)),
         };
         let or = |own: &str, other: &str| if own.is_empty() { other } else { own }.to_owned();
         let api_version = or(&head.api_version, listed.api_version);
         let kind = or(&head.kind, listed.kind);
         if api_version.is_empty() || kind.is_empty() {
-            return Ok(false);
+            return Ok(Err(BrokenReason::NoResource));
         }
         if let Ok(value) = serde_json::from_slice::<Value>(object) {
             self.gathered.newest = self.gathered.newest.max(newest_time(&value));
@@ -295,7 +331,7 @@ impl Gatherer {
         }
         let known_version = known.and_then(|place| self.gathered.objects.get(place));
         if known_version.is_some_and(|known| known.version >= version) {
-            return Ok(true);
+            return Ok(Ok(()));
         }
         self.end = self.end.saturating_add(len_u64(object.len()));
         if self.end > MAX_WAITING || self.gathered.objects.len() >= MAX_OBJECTS {
@@ -316,7 +352,7 @@ impl Gatherer {
             self.places.insert(name, self.gathered.objects.len());
             self.gathered.objects.push(object);
         }
-        Ok(true)
+        Ok(Ok(()))
     }
 
     /// Finishes; `outcome` is the result of the walk over the files. If the archive is damaged, the
@@ -344,6 +380,13 @@ impl Gatherer {
             .sort_by_key(|object| !object.is_definition);
         Ok(self.gathered)
     }
+}
+
+/// Tells whether an object has a type, of its own or of its list.
+fn has_type(object: &[u8], listed: ListType<'_>) -> bool {
+    let own = DocumentShape::of(object).unwrap_or_default();
+    let has = |own: &str, listed: &str| !own.is_empty() || !listed.is_empty();
+    has(&own.api_version, listed.api_version) && has(&own.kind, listed.kind)
 }
 
 fn waiting(source: std::io::Error) -> ImportError {

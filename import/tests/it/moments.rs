@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use tempfile::TempDir;
 
 /// An input of bytes at a second.
 fn list(name: &str, secs: i64, text: String) -> ImportInput<'static> {
@@ -115,6 +116,81 @@ fn a_broken_later_list_proves_no_deletion() {
         outcome.broken.first.first().map(|one| one.file.as_str()),
         Some("2")
     );
+}
+
+/// An input of a folder at a second: the names and contents of its files.
+fn folder(place: &TempDir, secs: i64, files: &[(&str, &str)]) -> ImportInput<'static> {
+    let root = place.path().join(secs.to_string());
+    for (name, text) in files {
+        let path = root.join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        std::fs::write(path, text).expect("written");
+    }
+    ImportInput {
+        content: ImportContent::Folder(root),
+        ..list(&secs.to_string(), secs, String::new())
+    }
+}
+
+#[test]
+fn a_broken_list_of_a_folder_is_named_and_proves_no_deletion() {
+    let whole = pods(&[("a", "x", 1), ("a", "y", 1), ("a", "z", 1)]);
+    let item = |name: &str| {
+        format!("- apiVersion: v1\n  kind: Pod\n  metadata: {{namespace: a, name: {name}}}\n")
+    };
+    let cut_yaml = ["apiVersion: v1\nitems:\n".to_owned(), item("x"), item("y")].concat();
+    let cut_json = whole.get(..whole.len() - 9).expect("ASCII");
+    let numbered = whole.replacen(r#""resourceVersion":"1""#, r#""resourceVersion":1"#, 1);
+    let with_number = whole.replace("[{", "[7,{");
+    for (name, text, words) in [
+        (
+            "pods.yaml",
+            cut_yaml.as_str(),
+            "pods.yaml 0 the list has no end: the item at line 6",
+        ),
+        (
+            "pods.json",
+            cut_json,
+            "pods.json 0 not JSON, and nothing after it can be read: EOF while parsing",
+        ),
+        (
+            "pods.json",
+            &numbered,
+            "pods.json 1 not a Kubernetes object: invalid type: integer",
+        ),
+        (
+            "pods.json",
+            &with_number,
+            "pods.json 1 not a Kubernetes object: invalid type: integer",
+        ),
+    ] {
+        let place = tempfile::tempdir().expect("a folder");
+        let reel = place.path().join("a.reel");
+        let other = [
+            ("status.json", "[{\"kind\":7},8]"),
+            ("config.yaml", "kind: Config\napiVersion: v1\n"),
+        ];
+        let later = [&other[..], &[(name, text)]].concat();
+        let inputs = vec![
+            folder(&place, 1, &[("pods.json", &whole)]),
+            folder(&place, 2, &later),
+        ];
+        let outcome = take(inputs, &reel, false).expect("an import");
+        let broken = outcome.broken.first.iter();
+        let broken: Vec<String> = broken
+            .map(|one| format!("{} {} {}", one.file, one.item, one.problem))
+            .collect();
+        assert!(
+            broken.len() == 1 && broken.concat().starts_with(words),
+            "{broken:?}"
+        );
+        let events = told(&reel);
+        assert!(
+            !events.iter().any(|event| event.contains("Deleted")),
+            "{events:?}"
+        );
+        assert_eq!(outcome.lists.deleted, 0);
+    }
 }
 
 /// A Pod by itself.
