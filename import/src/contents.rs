@@ -165,7 +165,10 @@ pub(crate) fn take_gathered(
     gathered.each(|object, listed| {
         importer.objects += 1;
         let number = importer.objects;
-        let outcome = importer.listed_object(at, object, listed);
+        let outcome = match listed {
+            Some(listed) => importer.listed_object(at, object, listed),
+            None => importer.single_object(at, object, Listing::Document),
+        };
         meter.tick();
         importer.settle(number, outcome)
     })

@@ -57,6 +57,8 @@ pub(crate) enum ListScope {
     Seen,
     /// Only the namespaces of its objects.
     SeenOnly,
+    /// An object in a file of its own in a folder, which proves nothing about others; those that are missing count.
+    File,
     /// An object by itself, which proves nothing about others.
     Object,
     /// An object on a line of its own: several are a list.
@@ -163,7 +165,9 @@ impl ExistingObjects {
                 match (&*known, scope) {
                     (ListScope::Line, ListScope::Line) => *known = ListScope::Seen,
                     (ListScope::Line, ListScope::Object) => {}
-                    (ListScope::Line | ListScope::Object, scope) => *known = scope,
+                    (ListScope::Line | ListScope::Object | ListScope::File, scope) => {
+                        *known = scope;
+                    }
                     _ => {}
                 }
             }
@@ -172,8 +176,10 @@ impl ExistingObjects {
 
     /// Notes that the list has an object.
     pub(crate) fn note_listed(&mut self, key: &ExistingKey, scope: ListScope) {
+        let is_file = scope == ListScope::File;
         self.cover(key.resource, scope);
         if let Some((_, namespaces)) = self.listed.get_mut(&key.resource)
+            && !is_file
             && !namespaces.contains(&key.namespace)
         {
             namespaces.insert(key.namespace.clone());
@@ -266,7 +272,7 @@ impl ExistingObjects {
                     missing.push((key, object));
                 }
             }
-            let mut is_complete = !matches!(scope, ListScope::Exact(Some(_)));
+            let mut is_complete = !matches!(scope, ListScope::Exact(Some(_)) | ListScope::File);
             for (key, object) in missing {
                 let is_covered = match scope {
                     ListScope::Exact(None) => true,
@@ -276,7 +282,9 @@ impl ExistingObjects {
                     _ if namespaces.contains(&key.namespace) => true,
                     // An empty list may be that of another namespace: it proves the deletion only of objects without one.
                     ListScope::Seen => namespaces.len() > 1 || key.namespace.is_empty(),
-                    ListScope::SeenOnly | ListScope::Object | ListScope::Line => false,
+                    ListScope::SeenOnly | ListScope::File | ListScope::Object | ListScope::Line => {
+                        false
+                    }
                 };
                 if is_covered {
                     vanished.gone.push((key.clone(), object.clone()));
@@ -365,6 +373,7 @@ mod tests {
                 0,
             ),
             (&[("c", "c1"), ("d", "d1")], ListScope::SeenOnly, &[], 3),
+            (&[("a", "a1"), ("b", "b1")], ListScope::File, &[], 1),
             (&[], ListScope::Seen, &[], 3),
             (&[], ListScope::Exact(None), &["a1", "a2", "b1"], 0),
             (&[], ListScope::Exact(Some("b".to_owned())), &["b1"], 0),

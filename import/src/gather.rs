@@ -44,10 +44,16 @@ pub(crate) struct GatheredObjects {
 struct WaitingObject {
     at: u64,
     len: usize,
-    list_api_version: String,
-    list_kind: String,
+    /// What its list declares; `None` if it is only in files of its own.
+    list: Option<WaitingList>,
     version: u128,
     is_definition: bool,
+}
+
+/// The kind that a list declares.
+struct WaitingList {
+    api_version: String,
+    kind: String,
 }
 
 /// The key without the version: `apiVersion`, kind, namespace and name.
@@ -329,9 +335,17 @@ impl Gatherer {
         if known.is_some() {
             self.gathered.files.copies += 1;
         }
-        let known_version = known.and_then(|place| self.gathered.objects.get(place));
-        if known_version.is_some_and(|known| known.version >= version) {
-            return Ok(Ok(()));
+        let mut waiting_list = list.map(|list| WaitingList {
+            api_version: list.api_version.to_owned(),
+            kind: list.kind.to_owned(),
+        });
+        if let Some(known) = known.and_then(|place| self.gathered.objects.get_mut(place)) {
+            // An object of a list may have a file of its own besides.
+            if known.version >= version {
+                known.list = known.list.take().or(waiting_list);
+                return Ok(Ok(()));
+            }
+            waiting_list = waiting_list.or(known.list.take());
         }
         self.end = self.end.saturating_add(len_u64(object.len()));
         if self.end > MAX_WAITING || self.gathered.objects.len() >= MAX_OBJECTS {
@@ -341,8 +355,7 @@ impl Gatherer {
         let object = WaitingObject {
             at: self.end.saturating_sub(len_u64(object.len())),
             len: object.len(),
-            list_api_version: listed.api_version.to_owned(),
-            list_kind: listed.kind.to_owned(),
+            list: waiting_list,
             version,
             is_definition,
         };
@@ -443,10 +456,10 @@ impl GatheredObjects {
         self.objects.len()
     }
 
-    /// Passes the objects on: definitions first, then the others in their order.
+    /// Passes the objects on, with what the list of each declares: definitions first, then the others in their order.
     pub(crate) fn each(
         mut self,
-        mut take: impl FnMut(&[u8], ListType<'_>) -> Result<(), ImportError>,
+        mut take: impl FnMut(&[u8], Option<ListType<'_>>) -> Result<(), ImportError>,
     ) -> Result<(), ImportError> {
         let mut body = Vec::new();
         for object in &self.objects {
@@ -455,10 +468,10 @@ impl GatheredObjects {
                 .map_err(waiting)?;
             body.resize(object.len, 0);
             self.file.read_exact(&mut body).map_err(waiting)?;
-            let listed = ListType {
-                api_version: &object.list_api_version,
-                kind: &object.list_kind,
-            };
+            let listed = object.list.as_ref().map(|list| ListType {
+                api_version: &list.api_version,
+                kind: &list.kind,
+            });
             take(&body, listed)?;
         }
         Ok(())

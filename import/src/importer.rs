@@ -42,7 +42,7 @@ pub(crate) enum Arrival {
 /// How an object of a moment stands in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listing {
-    /// In a list, or in a folder.
+    /// In a list.
     Item,
     /// On a line of its own.
     Line,
@@ -376,6 +376,7 @@ impl Importer {
             Listing::Item if self.lists.is_gathering => ListScope::SeenOnly,
             Listing::Item => ListScope::Seen,
             Listing::Line => ListScope::Line,
+            Listing::Document if self.lists.is_gathering => ListScope::File,
             Listing::Document => ListScope::Object,
         }
     }
@@ -598,8 +599,7 @@ impl Importer {
                 let number = self.count(number);
                 let at = self.listed_at.ok_or(ImportError::NoTime)?;
                 self.has_listed = true;
-                let arrival = Arrival::Listed(listing);
-                let outcome = self.object(at, arrival, &ResourceQuery::default(), bytes);
+                let outcome = self.single_object(at, bytes, listing);
                 self.settle(number, outcome)
             }
         }
@@ -618,6 +618,17 @@ impl Importer {
             ..ResourceQuery::default()
         };
         self.object(at, Arrival::Listed(Listing::Item), &named, object)
+    }
+
+    /// Takes an object outside of a list.
+    pub(crate) fn single_object(
+        &mut self,
+        at: RecordedAt,
+        object: &[u8],
+        listing: Listing,
+    ) -> Result<(), PartRefusal> {
+        let arrival = Arrival::Listed(listing);
+        self.object(at, arrival, &ResourceQuery::default(), object)
     }
 
     /// Takes an event of an audit log.

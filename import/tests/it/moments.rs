@@ -193,6 +193,34 @@ fn a_broken_list_of_a_folder_is_named_and_proves_no_deletion() {
     }
 }
 
+#[test]
+fn an_object_in_a_file_of_its_own_in_a_folder_proves_no_deletion() {
+    let whole = pods(&[("a", "x", 1), ("a", "y", 1), ("b", "z", 1)]);
+    let (x, y, listed) = (pod("x", 2), pod("y", 1), pods(&[("a", "x", 1)]));
+    for (files, gone, uncertain) in [
+        (&[("x.json", x.as_str())][..], &[][..], 2),
+        (&[("x.json", &x), ("y.json", &y)], &[], 1),
+        (&[("pods.json", &listed), ("x.json", &x)], &["y"], 1),
+        (&[("a.json", &x), ("pods.json", &listed)], &["y"], 1),
+    ] {
+        let place = tempfile::tempdir().expect("a folder");
+        let reel = place.path().join("a.reel");
+        let inputs = vec![list("1", 1, whole.clone()), folder(&place, 2, files)];
+        let outcome = take(inputs, &reel, false).expect("an import");
+        let mut events = told(&reel);
+        events.retain(|event| event.contains("Deleted"));
+        let gone: Vec<String> = gone
+            .iter()
+            .map(|name| format!("2 Deleted listed {name}"))
+            .collect();
+        assert_eq!(
+            (events, outcome.lists.uncertain),
+            (gone, uncertain),
+            "{files:?}"
+        );
+    }
+}
+
 /// A Pod by itself.
 fn pod(name: &str, version: u32) -> String {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": {
