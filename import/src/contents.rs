@@ -2,7 +2,7 @@
 //! returns.
 
 use crate::capture::{ApiPath, Capture, CaptureStep};
-use crate::document::{JsonPart, json_error, json_parts};
+use crate::document::{JsonPart, ListMetadata, json_error, json_parts};
 use crate::error::{BrokenReason, BrokenUnit, GatheredFiles, ImportError};
 use crate::existing_objects::number;
 use crate::gather::GatheredObjects;
@@ -159,7 +159,7 @@ pub(crate) fn take_gathered(
 ) -> Result<(), ImportError> {
     facts.is_converted |= gathered.is_converted;
     facts.files = Some(sum(facts.files, gathered.files));
-    importer.current.is_cut |= gathered.is_cut;
+    importer.current.is_partial |= gathered.is_partial;
     importer.broken.counted = BrokenUnit::Parts;
     importer.broken.extend(std::mem::take(&mut gathered.broken));
     gathered.each(|object, listed| {
@@ -193,17 +193,9 @@ struct ListBody<'a> {
     #[serde(default, rename = "apiVersion")]
     api_version: String,
     #[serde(default)]
-    metadata: ListBodyMetadata,
+    metadata: ListMetadata,
     #[serde(borrow, default)]
     items: Option<Vec<&'a RawValue>>,
-}
-
-#[derive(Default, Deserialize)]
-struct ListBodyMetadata {
-    #[serde(default, rename = "resourceVersion")]
-    resource_version: Option<String>,
-    #[serde(default, rename = "continue")]
-    rest: Option<String>,
 }
 
 /// Takes the polls and the watch events of a k8shark capture.
@@ -296,6 +288,7 @@ fn take_poll(
         namespaced: path.namespace.is_some(),
     };
     let resource = format!("{}/{}/{}", path.group, path.version, path.plural);
+    let is_page = list.metadata.is_page();
     let version = list.metadata.resource_version.unwrap_or_default();
     let (is_first, newest) = match polls.entry((resource, path.namespace.clone())) {
         Entry::Vacant(vacant) => (true, vacant.insert(None)),
@@ -322,7 +315,6 @@ fn take_poll(
         );
         importer.settle_in(place, outcome)?;
     }
-    let is_page = list.metadata.rest.is_some_and(|rest| !rest.is_empty());
     let is_whole = importer.broken.count == before && !is_page;
     importer.end_list(at, &version, is_whole)?;
     Ok(true)

@@ -294,6 +294,24 @@ pub(crate) struct DocumentShape<'a> {
     pub(crate) api_version: Cow<'a, str>,
     pub(crate) kind: Cow<'a, str>,
     pub(crate) items: Option<&'a RawValue>,
+    metadata: Option<&'a RawValue>,
+}
+
+/// The metadata of a list.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ListMetadata {
+    #[serde(default)]
+    pub(crate) resource_version: Option<String>,
+    #[serde(default, rename = "continue")]
+    rest: Option<String>,
+}
+
+impl ListMetadata {
+    /// Returns whether it is one page of a list, and items are missing.
+    pub(crate) fn is_page(&self) -> bool {
+        self.rest.as_ref().is_some_and(|rest| !rest.is_empty())
+    }
 }
 
 impl<'a> DocumentShape<'a> {
@@ -335,6 +353,7 @@ impl<'a> Visitor<'a> for ShapeVisitor {
                 "apiVersion" => shape.api_version = string_or_empty(map.next_value()?),
                 "kind" => shape.kind = string_or_empty(map.next_value()?),
                 "items" => shape.items = Some(map.next_value()?),
+                "metadata" => shape.metadata = Some(map.next_value()?),
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -377,6 +396,8 @@ pub(crate) enum Leaf<'a> {
     Object(&'a [u8], ListType<'a>),
     /// An object outside of a list.
     Single(&'a [u8]),
+    /// A list, before its items.
+    List(ListMetadata),
     /// A list without items.
     EmptyList(ListType<'a>),
     /// It cannot be read.
@@ -428,7 +449,7 @@ fn nested<E>(
 ) -> Result<(), E> {
     let bytes = bytes.trim_ascii();
     if bytes.starts_with(b"[") {
-        return items(bytes, listed, place, take);
+        return items(bytes, listed, (place, None), take);
     }
     let shape = match DocumentShape::of(bytes) {
         Ok(shape) => shape,
@@ -450,7 +471,7 @@ fn nested<E>(
     {
         match items_json.get() {
             array if array.starts_with('[') => {
-                return items(array.as_bytes(), declared, place, take);
+                return items(array.as_bytes(), declared, (place, shape.metadata), take);
             }
             // So a server's own types write a list without items, as kubectl cluster-info dump does.
             "null" if list_of.is_some() => return take(place.item, Leaf::EmptyList(declared)),
@@ -474,7 +495,7 @@ fn nested<E>(
 fn items<E>(
     array: &[u8],
     listed: ListType<'_>,
-    place: ListPlace,
+    (place, metadata): (ListPlace, Option<&RawValue>),
     take: &mut impl FnMut(u64, Leaf<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     match serde_json::from_slice::<Vec<&RawValue>>(array) {
@@ -482,8 +503,14 @@ fn items<E>(
             let why = format!("more than {DEPTH} lists in lists");
             take(place.item, Leaf::Broken(BrokenReason::NotAnObject(why)))
         }
-        Ok(items) if items.is_empty() => take(place.item, Leaf::EmptyList(listed)),
-        Ok(items) => place.each(&items, listed, take),
+        Ok(items) => {
+            let metadata = metadata.and_then(|json| serde_json::from_str(json.get()).ok());
+            take(place.item, Leaf::List(metadata.unwrap_or_default()))?;
+            if items.is_empty() {
+                return take(place.item, Leaf::EmptyList(listed));
+            }
+            place.each(&items, listed, take)
+        }
         Err(error) => take(
             place.item,
             Leaf::Broken(BrokenReason::NotJson(json_error(&error))),

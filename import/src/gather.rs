@@ -34,8 +34,8 @@ pub(crate) struct GatheredObjects {
     pub(crate) broken: BrokenParts,
     /// Whether objects were YAML.
     pub(crate) is_converted: bool,
-    /// Whether the rest of the archive could not be read.
-    pub(crate) is_cut: bool,
+    /// Whether the rest of the archive could not be read, or a list is one page of another.
+    pub(crate) is_partial: bool,
     /// Reels among the files.
     pub(crate) reels: Vec<String>,
 }
@@ -91,7 +91,7 @@ impl Gatherer {
                 files: GatheredFiles::default(),
                 broken: BrokenParts::default(),
                 is_converted: false,
-                is_cut: false,
+                is_partial: false,
                 reels: Vec::new(),
             },
             places: HashMap::new(),
@@ -284,6 +284,10 @@ impl Gatherer {
             Leaf::Object(object, listed) => (object, Some(listed)),
             Leaf::Single(object) => (object, None),
             Leaf::Broken(reason) => return Ok(Err(reason)),
+            Leaf::List(metadata) => {
+                self.gathered.is_partial |= metadata.is_page();
+                return Ok(Ok(false));
+            }
             Leaf::EmptyList(_) => return Ok(Ok(false)),
             Leaf::Event(_) | Leaf::Audit(_) => {
                 let broken = &mut self.gathered.broken;
@@ -380,7 +384,7 @@ impl Gatherer {
                 self.gathered.files.skipped = skipped.links.saturating_add(skipped.special);
             }
             Err(ImportError::Unpack { source }) if source.is_damage() => {
-                self.gathered.is_cut = true;
+                self.gathered.is_partial = true;
                 let reason = BrokenReason::Cut(source.to_string());
                 self.gathered.broken.push_in(archive, 0, reason);
             }

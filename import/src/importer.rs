@@ -57,8 +57,8 @@ pub(crate) struct CurrentList {
     pub(crate) is_later: bool,
     /// The number of broken parts before it.
     pub(crate) broken_before: u64,
-    /// Whether an input of it was cut off.
-    pub(crate) is_cut: bool,
+    /// Whether an input of it was cut off, or is one page of a list.
+    pub(crate) is_partial: bool,
     /// Whether two inputs of it share an object.
     pub(crate) has_overlap: bool,
     pub(crate) content: ListContent,
@@ -464,7 +464,7 @@ impl Importer {
         self.lists.lists += 1;
         self.lists.is_gathering = is_gathering;
         self.current.broken_before = self.broken.count;
-        self.current.is_cut = false;
+        self.current.is_partial = false;
         self.current.content = ListContent::Nothing;
         self.current.is_later = !self.live.is_empty() || self.lists.lists > 1;
         self.live.begin_list();
@@ -482,6 +482,7 @@ impl Importer {
             return Ok(());
         }
         let vanished = self.live.end_list(list_version);
+        self.lists.uncertain = self.lists.uncertain.saturating_add(vanished.uncertain);
         if !is_whole {
             let count = u64::try_from(vanished.gone.len()).unwrap_or(u64::MAX);
             self.lists.uncertain = self.lists.uncertain.saturating_add(count);
@@ -490,7 +491,6 @@ impl Importer {
             }
             return Ok(());
         }
-        self.lists.uncertain = self.lists.uncertain.saturating_add(vanished.uncertain);
         for (key, ExistingObject { uid, .. }) in vanished.gone {
             let outcome = self.deletion(at, &key, &uid, Evidence::Listed);
             self.lists.deleted += 1;
@@ -563,9 +563,13 @@ impl Importer {
             Leaf::EmptyList(_) | Leaf::Object(..) | Leaf::Single(_) => {
                 *content = ListContent::Objects;
             }
-            Leaf::Event(_) | Leaf::Audit(_) | Leaf::Broken(_) => {}
+            Leaf::List(_) | Leaf::Event(_) | Leaf::Audit(_) | Leaf::Broken(_) => {}
         }
         match leaf {
+            Leaf::List(metadata) => {
+                self.current.is_partial |= metadata.is_page();
+                Ok(())
+            }
             Leaf::EmptyList(listed) => {
                 self.empty_list(listed);
                 Ok(())

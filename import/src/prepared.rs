@@ -231,7 +231,7 @@ impl<'a> PreparedInput<'a> {
             }
             PreparedContent::Text(form, plain) => {
                 let taken = take_text(form, plain, importer, facts, meter);
-                importer.current.is_cut |= cut(importer, taken)?;
+                importer.current.is_partial |= cut(importer, taken)?;
                 if importer.has_listed && self.is_assumed {
                     facts.is_time_assumed = true;
                     facts.assumed_at = self.listed_at;
@@ -247,7 +247,7 @@ impl<'a> PreparedInput<'a> {
         let has_moment = importer.current.content != ListContent::Events;
         if let Some(at) = list_at.filter(|_| part.is_last && has_moment) {
             let is_whole = importer.broken.count == importer.current.broken_before;
-            importer.end_list(at, "", is_whole && !importer.current.is_cut)?;
+            importer.end_list(at, "", is_whole && !importer.current.is_partial)?;
         }
         Ok(())
     }

@@ -479,7 +479,7 @@ fn print_lists(lists: &ListCounts, screen: &mut Console) -> Result<(), CommandEr
         let paint = screen.err_paint();
         let objects = count(lists.uncertain, "object");
         screen.aside(paint.wary(&format!(
-            "{objects} missing from a later list, which may not cover their namespaces: kept as they were"
+            "{objects} missing from a later list, which is partial or may not cover their namespaces: kept as they were"
         )))?;
     }
     Ok(())

@@ -550,7 +550,7 @@ fn two_lists_are_two_moments_and_a_third_is_appended() {
     kubereel(&["import", &third, "-o", &reel, "--append", &at(3)])
         .code(0)
         .says("the empty list is taken to be of the resource of the lists before it")
-        .says("2 objects missing from a later list, which may not cover their namespaces");
+        .says("2 objects missing from a later list, which is partial or may not cover their namespaces");
     kubereel(&["get", &reel, "po", "-o", "name", "--at", "end"])
         .code(4)
         .says("not listed again");

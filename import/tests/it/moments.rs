@@ -221,6 +221,28 @@ fn an_object_in_a_file_of_its_own_in_a_folder_proves_no_deletion() {
     }
 }
 
+#[test]
+fn one_page_of_a_list_proves_no_deletion() {
+    let whole = pods(&[("a", "x", 1), ("a", "y", 1)]);
+    let page = |items: &str| {
+        items.replace(
+            "\"items\"",
+            r#""metadata":{"continue":"t","remainingItemCount":1},"items""#,
+        )
+    };
+    let (later, empty) = (page(&pods(&[("a", "x", 1)])), page(&pods(&[])));
+    let place = tempfile::tempdir().expect("a folder");
+    let reel = place.path().join("a.reel");
+    let in_folder = folder(&place, 2, &[("pods.json", &later)]);
+    for second in [list("2", 2, later), list("2", 2, empty), in_folder] {
+        let inputs = vec![list("1", 1, whole.clone()), second];
+        let outcome = take(inputs, &reel, false).expect("an import");
+        assert_eq!(told(&reel), ["1 Added imported x", "1 Added imported y"]);
+        assert!(outcome.lists.uncertain > 0 && outcome.broken.count == 0);
+        std::fs::remove_file(&reel).expect("a file");
+    }
+}
+
 /// A Pod by itself.
 fn pod(name: &str, version: u32) -> String {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": {
