@@ -53,7 +53,7 @@ pub(crate) fn number(version: &str) -> Option<u128> {
 pub(crate) enum ListScope {
     /// Objects of one namespace, or all objects if it is `None`.
     Exact(Option<String>),
-    /// The namespaces of its objects; with objects of several namespaces, all namespaces.
+    /// The namespaces of its objects; if one document has objects of several namespaces, all namespaces.
     Seen,
     /// Only the namespaces of its objects.
     SeenOnly,
@@ -90,8 +90,21 @@ pub(crate) struct ExistingObjects {
     list: u64,
     /// The number of the current input: a list may consist of several.
     input: u64,
-    /// The resources and namespaces of the current list so far.
-    listed: BTreeMap<ResourceId, (ListScope, BTreeSet<String>)>,
+    /// The number of the current document: a list may consist of several.
+    document: u64,
+    /// The resources of the current list so far.
+    listed: BTreeMap<ResourceId, ListedResource>,
+}
+
+/// What the current list shows of a resource.
+#[derive(Debug)]
+struct ListedResource {
+    scope: ListScope,
+    namespaces: BTreeSet<String>,
+    /// The last document with it, and its namespace there.
+    last: (u64, String),
+    /// Whether one document has it in several namespaces, as a list of all namespaces does.
+    is_wide: bool,
 }
 
 /// The objects that a list lacks.
@@ -133,11 +146,17 @@ impl ExistingObjects {
     /// Begins an input.
     pub(crate) fn begin_input(&mut self) {
         self.input = self.input.saturating_add(1);
-        for (scope, _) in self.listed.values_mut() {
-            if *scope == ListScope::Line {
-                *scope = ListScope::Object;
+        self.begin_document();
+        for listed in self.listed.values_mut() {
+            if listed.scope == ListScope::Line {
+                listed.scope = ListScope::Object;
             }
         }
+    }
+
+    /// Begins a document with items: each of several lists may be that of one namespace.
+    pub(crate) fn begin_document(&mut self) {
+        self.document = self.document.saturating_add(1);
     }
 
     /// Returns whether another input of the current list has an object.
@@ -158,10 +177,15 @@ impl ExistingObjects {
     pub(crate) fn cover(&mut self, resource: ResourceId, scope: ListScope) {
         match self.listed.entry(resource) {
             Entry::Vacant(vacant) => {
-                vacant.insert((scope, BTreeSet::new()));
+                vacant.insert(ListedResource {
+                    scope,
+                    namespaces: BTreeSet::new(),
+                    last: (0, String::new()),
+                    is_wide: false,
+                });
             }
             Entry::Occupied(mut occupied) => {
-                let (known, _) = occupied.get_mut();
+                let known = &mut occupied.get_mut().scope;
                 match (&*known, scope) {
                     (ListScope::Line, ListScope::Line) => *known = ListScope::Seen,
                     (ListScope::Line, ListScope::Object) => {}
@@ -178,11 +202,8 @@ impl ExistingObjects {
     pub(crate) fn note_listed(&mut self, key: &ExistingKey, scope: ListScope) {
         let is_file = scope == ListScope::File;
         self.cover(key.resource, scope);
-        if let Some((_, namespaces)) = self.listed.get_mut(&key.resource)
-            && !is_file
-            && !namespaces.contains(&key.namespace)
-        {
-            namespaces.insert(key.namespace.clone());
+        if let Some(listed) = self.listed.get_mut(&key.resource).filter(|_| !is_file) {
+            listed.note(self.document, &key.namespace);
         }
         if let Some(object) = self.live.get_mut(key) {
             object.list = self.list;
@@ -253,7 +274,8 @@ impl ExistingObjects {
     /// list's version is not removed: it is newer than the list.
     pub(crate) fn end_list(&mut self, list_version: &str) -> Vanished {
         let mut vanished = Vanished::default();
-        for (resource, (scope, namespaces)) in &self.listed {
+        for (resource, listed) in &self.listed {
+            let scope = &listed.scope;
             if matches!(scope, ListScope::Object | ListScope::Line) {
                 continue;
             }
@@ -279,9 +301,9 @@ impl ExistingObjects {
                     ListScope::Exact(Some(namespace)) if *namespace == key.namespace => true,
                     // Not covered by this list.
                     ListScope::Exact(Some(_)) => continue,
-                    _ if namespaces.contains(&key.namespace) => true,
+                    _ if listed.namespaces.contains(&key.namespace) => true,
                     // An empty list may be that of another namespace: it proves the deletion only of objects without one.
-                    ListScope::Seen => namespaces.len() > 1 || key.namespace.is_empty(),
+                    ListScope::Seen => listed.is_wide || key.namespace.is_empty(),
                     ListScope::SeenOnly | ListScope::File | ListScope::Object | ListScope::Line => {
                         false
                     }
@@ -308,6 +330,18 @@ impl ExistingObjects {
             }
         }
         vanished
+    }
+}
+
+impl ListedResource {
+    /// Notes the namespace of an object in a document.
+    fn note(&mut self, document: u64, namespace: &str) {
+        let (last, in_last) = &mut self.last;
+        if in_last != namespace || *last != document {
+            self.is_wide |= *last == document;
+            self.namespaces.insert(namespace.to_owned());
+            self.last = (document, namespace.to_owned());
+        }
     }
 }
 
@@ -346,6 +380,7 @@ mod tests {
         scope: &ListScope,
     ) -> (Vec<String>, u64) {
         objects.begin_list();
+        objects.begin_input();
         objects.cover(ResourceId(0), scope.clone());
         for (namespace, name) in names {
             objects.note_listed(&key(namespace, name), scope.clone());

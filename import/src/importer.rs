@@ -568,6 +568,7 @@ impl Importer {
         match leaf {
             Leaf::List(metadata) => {
                 self.current.is_partial |= metadata.is_page();
+                self.live.begin_document();
                 Ok(())
             }
             Leaf::EmptyList(listed) => {

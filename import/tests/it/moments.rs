@@ -243,6 +243,36 @@ fn one_page_of_a_list_proves_no_deletion() {
     }
 }
 
+#[test]
+fn lists_of_single_namespaces_do_not_cover_others() {
+    let all = pods(&[
+        ("a", "x", 1),
+        ("b", "y", 1),
+        ("c", "z", 1),
+        ("b", "gone", 1),
+    ]);
+    let (of_a, of_b) = (pods(&[("a", "x", 1)]), pods(&[("b", "y", 1)]));
+    let joined = [of_a.clone(), of_b.clone()].join("\n");
+    let nested = format!(r#"{{"kind":"List","apiVersion":"v1","items":[{of_a},{of_b}]}}"#);
+    let both = pods(&[("a", "x", 1), ("b", "y", 1)]);
+    for (later, gone) in [
+        (vec![of_a, of_b], &["2 Deleted listed gone"][..]),
+        (vec![joined], &["2 Deleted listed gone"]),
+        (vec![nested], &["2 Deleted listed gone"]),
+        (vec![both], &["2 Deleted listed gone", "2 Deleted listed z"]),
+    ] {
+        let place = tempfile::tempdir().expect("a folder");
+        let reel = place.path().join("a.reel");
+        let later = later.into_iter().map(|text| list("2", 2, text));
+        let inputs = std::iter::once(list("1", 1, all.clone())).chain(later);
+        let outcome = take(inputs.collect(), &reel, false).expect("an import");
+        let mut events = told(&reel);
+        events.retain(|event| event.contains("Deleted"));
+        assert_eq!(events, gone);
+        assert_eq!(usize::try_from(outcome.lists.uncertain), Ok(2 - gone.len()));
+    }
+}
+
 /// A Pod by itself.
 fn pod(name: &str, version: u32) -> String {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": {
