@@ -209,7 +209,7 @@ impl Capture {
         match walked {
             Ok(_) => {}
             Err(ImportError::Unpack { source }) if source.is_damage() => {
-                let reason = BrokenReason::Cut(source.to_string());
+                let reason = BrokenReason::damage(&source);
                 broken.push(("the capture".to_owned(), reason));
             }
             Err(error) => return Err(error),

@@ -19,7 +19,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::cell::Cell;
 use std::collections::btree_map::{BTreeMap, Entry};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::rc::Rc;
 
 /// The byte order mark, with which some editors begin a text.
@@ -413,6 +413,8 @@ fn take_simkube(
     }
     match read {
         Ok(rest) => {
+            // At its end a decompressor compares its checksum.
+            io::copy(&mut counted, &mut io::sink()).map_err(unread)?;
             for _ in 0..rest.lifecycles {
                 importer.dropped.push("pod_lifecycles");
             }

@@ -313,12 +313,25 @@ pub enum BrokenReason {
     Unreadable(String),
     /// Everything after this place is missing.
     Cut(String),
+    /// Compressed data is wrong: a checksum failed, so that everything before this place may be wrong, too.
+    Corrupt(String),
     /// It is one of several git repositories in a folder or an archive.
     OneOfRepositories,
     /// A file of events is among files of one moment.
     EventInGathering,
     /// It is older than the end of the reel that it is appended to.
     BeforeEnd,
+}
+
+impl BrokenReason {
+    /// Makes the reason of a damaged input.
+    pub(crate) fn damage(source: &UnpackError) -> Self {
+        if source.is_corrupt() {
+            Self::Corrupt(source.to_string())
+        } else {
+            Self::Cut(source.to_string())
+        }
+    }
 }
 
 impl ImportError {
@@ -349,16 +362,30 @@ impl BrokenParts {
     /// Adds a part.
     pub(crate) fn push(&mut self, part: BrokenPart) {
         self.count = self.count.saturating_add(1);
+        self.name(part);
+    }
+
+    /// Keeps one of the first; damage of a whole input, which is found at its end, always.
+    fn name(&mut self, part: BrokenPart) {
+        let is_damage = |part: &BrokenPart| {
+            matches!(
+                part.problem,
+                BrokenReason::Cut(_) | BrokenReason::Corrupt(_)
+            )
+        };
         if self.first.len() < NAMED {
             self.first.push(part);
+        } else if is_damage(&part)
+            && let Some(last) = self.first.iter_mut().rfind(|one| !is_damage(one))
+        {
+            *last = part;
         }
     }
 
     /// Adds the parts of an input.
     pub(crate) fn extend(&mut self, others: Self) {
         self.count = self.count.saturating_add(others.count);
-        let room = NAMED.saturating_sub(self.first.len());
-        self.first.extend(others.first.into_iter().take(room));
+        others.first.into_iter().for_each(|one| self.name(one));
     }
 }
 
@@ -389,6 +416,10 @@ impl fmt::Display for BrokenReason {
             Self::NotAnAuditEvent(why) => write!(f, "not an event of an audit log: {why}"),
             Self::Unreadable(why) => write!(f, "cannot be read: {why}"),
             Self::Cut(why) => write!(f, "{why}; what is behind that place is missing"),
+            Self::Corrupt(why) => write!(
+                f,
+                "{why}; what is before that place may be wrong, and what is behind it is missing"
+            ),
             Self::OneOfRepositories => {
                 f.write_str("is one of several git repositories: import it by itself")
             }

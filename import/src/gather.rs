@@ -385,7 +385,7 @@ impl Gatherer {
             }
             Err(ImportError::Unpack { source }) if source.is_damage() => {
                 self.gathered.is_partial = true;
-                let reason = BrokenReason::Cut(source.to_string());
+                let reason = BrokenReason::damage(&source);
                 self.gathered.broken.push_in(archive, 0, reason);
             }
             Err(error) => return Err(error),

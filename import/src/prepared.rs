@@ -260,7 +260,7 @@ pub(crate) fn cut(
 ) -> Result<bool, ImportError> {
     match taken {
         Err(ImportError::Unpack { source }) if source.is_damage() => {
-            importer.broken(0, BrokenReason::Cut(source.to_string()));
+            importer.broken(0, BrokenReason::damage(&source));
             Ok(true)
         }
         other => other.map(|()| false),

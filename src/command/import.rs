@@ -246,7 +246,7 @@ fn explain(error: &ImportError, file: &str, target: &Path) -> CommandError {
                 return failed(Exit::Usage).hint("import all of them at once into a new reel");
             }
             let is_cut = |one: &BrokenPart| {
-                matches!(one.problem, BrokenReason::Cut(_) | BrokenReason::Unreadable(_) | BrokenReason::Rest(_))
+                matches!(one.problem, BrokenReason::Cut(_) | BrokenReason::Corrupt(_) | BrokenReason::Unreadable(_) | BrokenReason::Rest(_))
             };
             if broken.first.iter().any(is_cut) {
                 return failed(Exit::Reel).hint("copy or download it again");

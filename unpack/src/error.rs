@@ -89,12 +89,25 @@ impl UnpackError {
         error.downcast::<Self>()
     }
 
-    /// Returns whether the data before the error is valid: only the rest is missing.
+    /// Returns whether data is damaged: what was read before the error can be used.
     pub const fn is_damage(&self) -> bool {
         matches!(
             self,
             Self::Damaged { .. } | Self::DamagedArchive { .. } | Self::DamagedFile { .. }
         )
+    }
+
+    /// Returns whether compressed data is wrong, and not only cut off: what its decompressor returned before the error
+    /// may be wrong, too.
+    pub fn is_corrupt(&self) -> bool {
+        match self {
+            Self::Damaged { source, .. } => source.kind() != io::ErrorKind::UnexpectedEof,
+            Self::DamagedArchive { source, .. } => {
+                let inner = source.get_ref().and_then(|inner| inner.downcast_ref());
+                inner.is_some_and(Self::is_corrupt)
+            }
+            _ => false,
+        }
     }
 }
 

@@ -290,7 +290,7 @@ fn inside(
         damage: None,
         names: Vec::new(),
     };
-    let mut plain = PlainInput::open(BufReader::with_capacity(PIECE, &file), u64::MAX)
+    let plain = PlainInput::open(BufReader::with_capacity(PIECE, &file), u64::MAX)
         .map_err(|error| unpack_error(path, error))?;
     let layers: Vec<&str> = plain.layers().iter().map(|form| form.as_str()).collect();
     let layers = layers.join(" and ");
@@ -312,19 +312,9 @@ fn inside(
         }
         Some("zip") => "a zip archive".to_owned(),
         Some(_) => {
-            let mut input = TarInput {
-                inner: &mut plain,
-                is_at_end: false,
-            };
             let walked: Result<_, LocateError> =
-                walk_tar(&mut input, limits, |one| copy.look(one.name, one.content));
-            let is_cut = input.is_at_end;
+                walk_tar(plain, limits, |one| copy.look(one.name, one.content));
             copy.accept(walked)?;
-            if is_cut {
-                copy.note_damage(io::ErrorKind::UnexpectedEof, "it has no end");
-            } else if copy.found.is_some() {
-                copy.read_rest(plain.take(limits.bytes))?;
-            }
             "a tar archive without one".to_owned()
         }
     };
@@ -343,20 +333,6 @@ fn inside(
         });
     }
     keep((copy.found.ok_or(none)?, copy.damage), kept, cache)
-}
-
-/// A tar archive that is read: the reader of archives does not report that the end is missing.
-struct TarInput<R> {
-    inner: R,
-    is_at_end: bool,
-}
-
-impl<R: Read> Read for TarInput<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(out)?;
-        self.is_at_end |= read == 0 && !out.is_empty();
-        Ok(read)
-    }
 }
 
 /// Names the content of a file that is not a reel.
@@ -396,39 +372,6 @@ impl ReelCopy<'_> {
                 Ok(())
             }
             walked => walked.map(drop),
-        }
-    }
-
-    /// Notes that a tar archive is damaged behind its reel.
-    fn note_damage(&mut self, kind: io::ErrorKind, why: &str) {
-        self.damage.get_or_insert(UnpackError::DamagedArchive {
-            form: "tar",
-            after: self.names.first().cloned().unwrap_or_default(),
-            source: io::Error::new(kind, why),
-        });
-    }
-
-    /// Reads what is behind the end of a tar archive, which is zeros; a decompressor compares its checksum at its end.
-    fn read_rest(&mut self, mut rest: impl BufRead) -> Result<(), LocateError> {
-        loop {
-            let piece = match rest.fill_buf() {
-                Ok(piece) => piece,
-                Err(error) => match unpack_error(Path::new(""), error) {
-                    error if error.is_damage() => {
-                        self.damage.get_or_insert(error);
-                        return Ok(());
-                    }
-                    error => return Err(error.into()),
-                },
-            };
-            if piece.is_empty() {
-                return Ok(());
-            }
-            if piece.iter().any(|byte| *byte != 0) {
-                self.note_damage(io::ErrorKind::InvalidData, "something is behind its end");
-            }
-            let len = piece.len();
-            rest.consume(len);
         }
     }
 

@@ -141,10 +141,63 @@ fn quoted(name: &str) -> String {
     name.get(..end).unwrap_or_default().to_owned()
 }
 
-/// Visits the files of a tar archive.
+/// A tar archive that is read: the reader of archives does not report that the end is missing.
+struct TarInput<R> {
+    inner: R,
+    is_at_end: bool,
+}
+
+impl<R: Read> Read for TarInput<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(out)?;
+        self.is_at_end |= read == 0 && !out.is_empty();
+        Ok(read)
+    }
+}
+
+impl<R: Read> TarInput<R> {
+    /// Reads what is behind the end of the archive, which is zeros; a decompressor compares its checksum at its end.
+    fn read_rest(&mut self, last: &str, allowance: &mut Allowance) -> Result<(), UnpackError> {
+        let failed = |kind, why| damaged("tar", last, io::Error::new(kind, why));
+        if self.is_at_end {
+            return Err(failed(ErrorKind::UnexpectedEof, "it has no end"));
+        }
+        let mut rest = CountedContent {
+            inner: &mut self.inner,
+            allowance,
+            name: last,
+            form: Some("tar"),
+        };
+        let mut piece = vec![0; REST_PIECE];
+        loop {
+            let read = match rest.read(&mut piece) {
+                Ok(0) => return Ok(()),
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    return Err(UnpackError::of_io(error)
+                        .unwrap_or_else(|error| damaged("tar", last, error)));
+                }
+            };
+            if piece.iter().take(read).any(|byte| *byte != 0) {
+                return Err(failed(
+                    ErrorKind::InvalidData,
+                    "something is behind its end",
+                ));
+            }
+        }
+    }
+}
+
+/// How many bytes behind the end of a tar archive are read at once.
+const REST_PIECE: usize = 64 * 1024;
+
+/// Visits the files of a tar archive, which is read to the end of the input: only there a decompressor compares its
+/// checksum.
 ///
 /// # Errors
-/// When the archive is damaged or exceeds the limits, and when `visit` fails.
+/// When the archive is damaged, has no end, has something behind its end or exceeds the limits, and when `visit`
+/// fails.
 pub fn walk_tar<E: From<UnpackError>>(
     input: impl Read,
     limits: UnpackLimits,
@@ -152,7 +205,11 @@ pub fn walk_tar<E: From<UnpackError>>(
 ) -> Result<SkippedEntries, E> {
     let mut skipped = SkippedEntries::default();
     let mut allowance = Allowance::new(limits);
-    let mut archive = Archive::new(input);
+    let mut input = TarInput {
+        inner: input,
+        is_at_end: false,
+    };
+    let mut archive = Archive::new(&mut input);
     let mut last = String::new();
     // The name of the next entry, from the extended header before it. Names are read here because
     // the library reads them whole, at any length.
@@ -213,6 +270,7 @@ pub fn walk_tar<E: From<UnpackError>>(
             }
         }
     }
+    input.read_rest(&last, &mut allowance)?;
     Ok(skipped)
 }
 
@@ -509,6 +567,53 @@ mod tests {
                 .starts_with("the tar archive is damaged behind "),
             "{error}"
         );
+    }
+
+    #[test]
+    fn the_end_of_an_archive_is_checked() {
+        let tar = tar_of(&[("a", b"1"), ("b", b"2")]);
+        let gzip = |bytes: &[u8]| {
+            let mut encoder =
+                flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            io::Write::write_all(&mut encoder, bytes).expect("memory");
+            encoder.finish().expect("memory")
+        };
+        let mut flipped = gzip(&tar);
+        let checksum = flipped.len() - 8;
+        flipped[checksum] ^= 1;
+        let corrupt = "gzip data is damaged after 3072 decompressed bytes: corrupt gzip stream does not have a matching";
+        for (bytes, words) in [
+            (tar.clone(), ""),
+            ([&tar[..], &[0; 10_000]].concat(), ""),
+            (gzip(&tar), ""),
+            (
+                tar[..2048].to_vec(),
+                "the tar archive is damaged behind b: it has no end",
+            ),
+            (
+                tar.repeat(2),
+                "the tar archive is damaged behind b: something is behind its end",
+            ),
+            (flipped, corrupt),
+        ] {
+            let plain = crate::PlainInput::open(&bytes[..], 1 << 20).expect("a beginning");
+            let mut seen = 0;
+            let outcome = walk_tar(plain, UnpackLimits::default(), |_| {
+                seen += 1;
+                Ok::<_, UnpackError>(())
+            });
+            let error = outcome.err();
+            let found = error.as_ref().map(ToString::to_string).unwrap_or_default();
+            assert!(
+                found.contains(words) && found.is_empty() == words.is_empty(),
+                "{found}"
+            );
+            assert_eq!(seen, 2, "{found}");
+            assert_eq!(
+                error.is_some_and(|error| error.is_corrupt()),
+                words == corrupt
+            );
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use kubereel_format::{EventType, Evidence, Note, RecordedAt, Reel};
 use kubereel_import::{
-    ImportContent, ImportError, ImportInput, ImportOptions, Imported, import_all,
+    BrokenReason, ImportContent, ImportError, ImportInput, ImportOptions, Imported, import_all,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -270,6 +270,40 @@ fn lists_of_single_namespaces_do_not_cover_others() {
         events.retain(|event| event.contains("Deleted"));
         assert_eq!(events, gone);
         assert_eq!(usize::try_from(outcome.lists.uncertain), Ok(2 - gone.len()));
+    }
+}
+
+#[test]
+fn a_failed_checksum_is_named_even_behind_many_broken_parts() {
+    let line = json!({"ts": 1, "type": "ADDED", "object": serde_json::from_str::<serde_json::Value>(&pod("x", 1)).expect("JSON")});
+    let trace = json!({"version": 2, "config": {}, "events": [
+        {"ts": 1, "applied_objs": [line["object"]], "deleted_objs": []},
+    ], "index": {}, "pod_lifecycles": {}});
+    for text in [format!("{line}\n{}", "{\n".repeat(30)), trace.to_string()] {
+        let len = u16::try_from(text.len()).expect("short");
+        // One stored block, and a checksum of zeros.
+        let head = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x01";
+        let (len, other, size) = (
+            len.to_le_bytes(),
+            (!len).to_le_bytes(),
+            u32::from(len).to_le_bytes(),
+        );
+        let bytes = [head, &len[..], &other, text.as_bytes(), &[0; 4], &size].concat();
+        let place = tempfile::tempdir().expect("a folder");
+        let reel = place.path().join("a.reel");
+        let input = ImportInput {
+            content: ImportContent::Stream(Box::new(std::io::Cursor::new(bytes))),
+            at: None,
+            ..list("1", 1, String::new())
+        };
+        let outcome = take(vec![input], &reel, false).expect("an import");
+        assert_eq!(told(&reel), ["1 Added imported x"]);
+        let named = outcome
+            .broken
+            .first
+            .iter()
+            .filter(|one| matches!(one.problem, BrokenReason::Corrupt(_)));
+        assert_eq!(named.count(), 1, "{:?}", outcome.broken);
     }
 }
 
