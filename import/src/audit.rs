@@ -94,6 +94,12 @@ struct RequestOptions {
     #[serde(default)]
     dry_run: Option<Vec<String>>,
     #[serde(default)]
+    grace_period_seconds: Option<i64>,
+    #[serde(default)]
+    propagation_policy: Option<String>,
+    #[serde(default)]
+    orphan_dependents: Option<bool>,
+    #[serde(default)]
     delete_options: Option<DeleteOptions>,
 }
 
@@ -111,11 +117,34 @@ struct AnswerShape<'a> {
     kind: Cow<'a, str>,
     #[serde(default)]
     metadata: AnswerMetadata,
+    /// Of kinds that are not read further, it may be anything.
+    #[serde(borrow, default)]
+    spec: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    status: Option<&'a RawValue>,
     /// What a Status is about. Of other kinds, the member may be anything.
     #[serde(borrow, default)]
     details: Option<&'a RawValue>,
     #[serde(borrow, default)]
     items: Option<Vec<&'a RawValue>>,
+}
+
+/// The fields of Namespaces and Pods that delay a deletion.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AnswerSpec {
+    #[serde(default)]
+    finalizers: Option<Vec<String>>,
+    #[serde(default)]
+    node_name: Option<String>,
+    #[serde(default)]
+    termination_grace_period_seconds: Option<i64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct AnswerStatus {
+    #[serde(default)]
+    phase: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -138,13 +167,49 @@ struct AnswerMetadata {
 }
 
 impl AnswerMetadata {
-    /// Returns whether the object is gone: its deletion was requested, and no finalizer or grace
-    /// period delays it.
-    fn is_gone(&self) -> bool {
-        self.deletion_timestamp.is_some()
-            && self.deletion_grace_period_seconds.unwrap_or(0) == 0
-            && self.finalizers.as_ref().is_none_or(Vec::is_empty)
+    fn has_finalizers(&self) -> bool {
+        self.finalizers.as_ref().is_some_and(|all| !all.is_empty())
     }
+}
+
+impl AnswerShape<'_> {
+    fn spec(&self) -> AnswerSpec {
+        parsed(self.spec)
+    }
+
+    /// Returns whether the object is gone: its deletion was requested, and no finalizer or grace
+    /// period delays it. A Namespace has its own finalizers.
+    fn is_gone(&self, target: &ObjectRef<'_>) -> bool {
+        let has_own = || self.spec().finalizers.is_some_and(|all| !all.is_empty());
+        self.metadata.deletion_timestamp.is_some()
+            && self.metadata.deletion_grace_period_seconds.unwrap_or(0) == 0
+            && !self.metadata.has_finalizers()
+            && !(target.is_core("namespaces") && has_own())
+    }
+
+    /// Returns whether the deletion of this object, as it was before, was done at once. The server adds finalizers to
+    /// delete dependents first or to orphan them, and gives Pods that run a grace period.
+    fn goes_at_once(&self, target: &ObjectRef<'_>, options: &RequestOptions) -> bool {
+        let policy = options.propagation_policy.as_deref();
+        let is_delayed = options.orphan_dependents == Some(true)
+            || policy.is_some_and(|policy| policy != "Background")
+            || self.metadata.has_finalizers();
+        if is_delayed || !target.is_core("pods") {
+            return !is_delayed;
+        }
+        let spec = self.spec();
+        let phase = parsed::<AnswerStatus>(self.status).phase;
+        let grace = options.grace_period_seconds;
+        grace.or(spec.termination_grace_period_seconds) == Some(0)
+            || spec.node_name.is_none_or(|name| name.is_empty())
+            || phase.is_some_and(|phase| matches!(phase.as_str(), "Succeeded" | "Failed"))
+    }
+}
+
+/// Reads a member that may be anything.
+fn parsed<'a, T: Default + Deserialize<'a>>(json: Option<&'a RawValue>) -> T {
+    json.and_then(|json| serde_json::from_str(json.get()).ok())
+        .unwrap_or_default()
 }
 
 /// The resource of a request.
@@ -297,10 +362,7 @@ impl<'a> AuditEvent<'a> {
         }
         let has_options = matches!(self.verb.as_ref(), "delete" | "deletecollection")
             || target.subresource == "eviction";
-        let body = self.request_object.filter(|_| has_options);
-        // A body that cannot be read has no options.
-        let options = body.and_then(|body| serde_json::from_str::<RequestOptions>(body.get()).ok());
-        let options = options.unwrap_or_default();
+        let options: RequestOptions = parsed(self.request_object.filter(|_| has_options));
         let of_deletion = options.delete_options.unwrap_or_default();
         [options.dry_run, of_deletion.dry_run]
             .into_iter()
@@ -318,7 +380,11 @@ impl<'a> AuditEvent<'a> {
             return Ok(Vec::new());
         };
         // A Scale, a Binding or an Eviction is not the object of the path.
-        if !target.subresource.is_empty() && target.subresource != "status" {
+        let is_object = matches!(
+            target.subresource.as_ref(),
+            "" | "status" | "finalize" | "ephemeralcontainers" | "resize" | "approval"
+        );
+        if !is_object {
             return Ok(Vec::new());
         }
         let shape = |raw: &'a RawValue| -> Result<AnswerShape<'a>, BrokenReason> {
@@ -330,7 +396,7 @@ impl<'a> AuditEvent<'a> {
             return Ok(Vec::new());
         }
         let judged = |raw: &'a RawValue, of: &AnswerShape<'_>| {
-            let kind = match (kind, of.metadata.is_gone()) {
+            let kind = match (kind, of.is_gone(target)) {
                 (_, true) => EventType::Deleted,
                 (EventType::Deleted, false) if of.metadata.deletion_timestamp.is_some() => {
                     EventType::Modified
@@ -339,10 +405,15 @@ impl<'a> AuditEvent<'a> {
             };
             (kind, raw)
         };
+        // The server answers with the list from before the deletion.
         if let Some(items) = &of.items {
+            let options: RequestOptions = parsed(self.request_object);
             return items
                 .iter()
-                .map(|item| Ok(judged(item, &shape(item)?)))
+                .map(|item| match shape(item)? {
+                    of if of.goes_at_once(target, &options) => Ok((kind, *item)),
+                    _ => Ok((EventType::Modified, *item)),
+                })
                 .collect();
         }
         // A reviewed object has no name and is not stored.
@@ -363,9 +434,7 @@ impl<'a> AuditEvent<'a> {
         if of.kind != "Status" {
             return None;
         }
-        let details = of.details.map(RawValue::get);
-        let details = details.and_then(|text| serde_json::from_str::<StatusDetails>(text).ok());
-        Some(details.unwrap_or_default().uid)
+        Some(parsed::<StatusDetails>(of.details).uid)
     }
 
     /// Describes the user and the request.
@@ -397,6 +466,11 @@ impl<'a> AuditEvent<'a> {
 }
 
 impl ObjectRef<'_> {
+    /// Returns whether it is of a resource of the core group.
+    fn is_core(&self, plural: &str) -> bool {
+        self.api_group.is_empty() && self.resource == plural
+    }
+
     fn to_owned_target(&self) -> AuditTarget {
         AuditTarget {
             group: self.api_group.clone().into_owned(),
@@ -498,6 +572,85 @@ mod tests {
             broken.starts_with("not an event of an audit log: "),
             "{broken}"
         );
+    }
+
+    /// An event of a resource of the core group.
+    fn core(text: &str, plural: &str) -> String {
+        text.replace("deployments", plural)
+            .replace("\"apiGroup\":\"apps\",", "")
+    }
+
+    #[test]
+    fn a_deletion_that_is_delayed_is_a_change() {
+        let namespace = |finalizers: Value| json!({"kind": "Namespace", "metadata": {"name": "web", "deletionTimestamp": "x"}, "spec": {"finalizers": finalizers}});
+        let item = |more: Value, status: Value| json!({"metadata": {"name": "p"}, "spec": more, "status": status});
+        let running = || {
+            item(
+                json!({"nodeName": "n", "terminationGracePeriodSeconds": 30}),
+                json!({"phase": "Running"}),
+            )
+        };
+        let held = json!({"metadata": {"name": "p", "finalizers": ["a"]}});
+        let items = json!({"kind": "PodList", "metadata": {}, "items": [
+            running(), held, item(json!({}), json!({})), item(json!({"nodeName": "n"}), json!({"phase": "Failed"})),
+        ]});
+        let collection = |plural: &str, options: Value, items: &Value| {
+            let text = event("deletecollection", 200, Some(items.clone()));
+            let mut event: Value = serde_json::from_str(&core(&text, plural)).expect("JSON");
+            event["requestObject"] = options;
+            event.to_string()
+        };
+        let on = |subresource: &str, text: &str| {
+            text.replace(
+                "\"objectRef\":{",
+                &format!("\"objectRef\":{{\"subresource\":\"{subresource}\","),
+            )
+        };
+        let put = |answer: Value| core(&event("update", 200, Some(answer)), "namespaces");
+        let delete = core(
+            &event("delete", 200, Some(namespace(json!(["kubernetes"])))),
+            "namespaces",
+        );
+        let one = json!({"kind": "PodList", "metadata": {}, "items": [running()]});
+        let config =
+            json!({"kind": "ConfigMapList", "metadata": {}, "items": [item(json!(7), json!(8))]});
+        for (text, words) in [
+            (delete, "namespaces Modified"),
+            (
+                on("status", &put(namespace(json!(["kubernetes"])))),
+                "namespaces Modified",
+            ),
+            (
+                on("finalize", &put(namespace(json!([])))),
+                "namespaces Deleted",
+            ),
+            (
+                on("ephemeralcontainers", &event("patch", 200, Some(running()))),
+                "deployments Modified",
+            ),
+            (
+                collection("pods", json!({}), &items),
+                "pods Modified Modified Deleted Deleted",
+            ),
+            (
+                collection("pods", json!({"gracePeriodSeconds": 0}), &one),
+                "pods Deleted",
+            ),
+            (
+                collection("configmaps", json!({}), &config),
+                "configmaps Deleted",
+            ),
+            (
+                collection(
+                    "configmaps",
+                    json!({"propagationPolicy": "Foreground"}),
+                    &config,
+                ),
+                "configmaps Modified",
+            ),
+        ] {
+            assert_eq!(summary(&text), words, "{text}");
+        }
     }
 
     #[test]

@@ -669,16 +669,22 @@ impl Importer {
                 }
             }
             AuditRecord::Gone {
-                at, target, words, ..
+                at,
+                target,
+                uid,
+                words,
             } => {
                 if self.end.is_some_and(|end| at < end) {
                     return Err(BrokenReason::BeforeEnd.into());
                 }
-                let id = self.resources.find(&target.query())?.id;
+                let info = self.resources.find(&target.query())?;
+                let api_version = format!("{}/{}", target.group, target.version);
+                // As it is in the reel: the name may be a secret.
+                let name = (self.secrets).name(info, &api_version, &info.kind, &target.name, &uid);
                 let key = ExistingKey {
-                    resource: id,
-                    namespace: target.namespace.clone(),
-                    name: target.name.clone(),
+                    resource: info.id,
+                    name: name.into_owned(),
+                    namespace: target.namespace,
                 };
                 let Some(uid) = self.live.uid(&key) else {
                     return self.mark(at, &words);

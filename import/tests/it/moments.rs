@@ -307,6 +307,33 @@ fn a_failed_checksum_is_named_even_behind_many_broken_parts() {
     }
 }
 
+#[test]
+fn the_deletion_of_an_object_whose_name_is_redacted_is_one() {
+    let token = json!({"apiVersion": "oauth.openshift.io/v1", "kind": "OAuthAccessToken", "metadata": {
+        "name": "sha256~x", "uid": "u", "resourceVersion": "1",
+    }});
+    let status =
+        json!({"kind": "Status", "status": "Success", "details": {"name": "sha256~x", "uid": "u"}});
+    let lines = [("create", 1, token), ("delete", 2, status)].map(|(verb, secs, answer)| {
+        json!({
+            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "auditID": "x", "stage": "ResponseComplete", "verb": verb,
+            "objectRef": {"resource": "oauthaccesstokens", "name": "sha256~x", "apiGroup": "oauth.openshift.io", "apiVersion": "v1"},
+            "responseStatus": {"code": 200}, "stageTimestamp": format!("1970-01-01T00:00:0{secs}Z"), "responseObject": answer,
+        })
+        .to_string()
+    });
+    let place = tempfile::tempdir().expect("a folder");
+    let reel = place.path().join("a.reel");
+    let mut options = ImportOptions::new("test", "a test");
+    options.redact = true;
+    let input = list("1", 1, lines.join("\n"));
+    let outcome = import_all(vec![input], &reel, &options, |_| {}).expect("an import");
+    let events = told(&reel);
+    assert_eq!((events.len(), outcome.lists.audit.marks), (2, 0));
+    assert!(events.concat().contains("2 Deleted imported"), "{events:?}");
+    assert!(!events.concat().contains("sha256~x"), "{events:?}");
+}
+
 /// A Pod by itself.
 fn pod(name: &str, version: u32) -> String {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": {
