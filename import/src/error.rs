@@ -219,13 +219,14 @@ fn at_text(at: RecordedAt) -> String {
         .map_or_else(|_beyond| micros.to_string(), |at| at.to_string())
 }
 
-/// Returns the first line of an error of YAML, which names the place. Of a key that occurs twice, the
-/// parser's text quotes the key and advises about an option of the parser.
+/// Returns the first line of an error of YAML, which names the place. Of a key that occurs twice and of a number that
+/// cannot be one, the parser's text quotes the key or the number, and names an option of the parser.
 fn yaml_text(error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
     match error.downcast_ref::<serde_saphyr::Error>() {
-        Some(of_yaml @ serde_saphyr::Error::DuplicateMappingKey { .. }) => {
-            YamlMistake::of(of_yaml).to_string()
-        }
+        Some(
+            of_yaml @ (serde_saphyr::Error::DuplicateMappingKey { .. }
+            | serde_saphyr::Error::NonFiniteFloat { .. }),
+        ) => YamlMistake::of(of_yaml).to_string(),
         _ => error
             .to_string()
             .lines()

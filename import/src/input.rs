@@ -7,8 +7,11 @@ use crate::error::ImportError;
 use crate::unsupported::unsupported;
 use kubereel_format::{MAX_BODY, is_reel_start};
 use kubereel_unpack::UnpackError;
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_saphyr::{Location, NonFiniteFloatPolicy, Spanned};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
@@ -218,7 +221,7 @@ struct Collect<'a>(&'a mut Vec<String>);
 impl<'de> DeserializeSeed<'de> for Collect<'_> {
     type Value = ();
 
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_map(self)
     }
 }
@@ -338,8 +341,115 @@ const MAX_DEPTH: usize = 128;
 pub(crate) fn yaml(bytes: &[u8]) -> Result<Vec<Value>, ImportError> {
     let failed = |source| ImportError::Yaml { source };
     let text = str::from_utf8(bytes).map_err(|error| failed(error.into()))?;
-    serde_saphyr::from_str_multiple_with_options(text, yaml_options())
-        .map_err(|error| failed(error.into()))
+    let read = |text: &str| serde_saphyr::from_str_multiple_with_options(text, yaml_options());
+    let documents = match read(text) {
+        Err(serde_saphyr::Error::NonFiniteFloat { .. }) => read(&overflows_quoted(text)),
+        documents => documents,
+    };
+    documents.map_err(|error| failed(error.into()))
+}
+
+/// Puts quotes around numbers that are beyond any float, such as the digest `1e54321`: in YAML of Kubernetes they are
+/// strings.
+fn overflows_quoted(text: &str) -> String {
+    let mut options = yaml_options();
+    options.non_finite_float_policy = NonFiniteFloatPolicy::PassThrough;
+    // An error in the text is that of its next reading.
+    let nodes: Vec<Spanned<YamlNode>> =
+        serde_saphyr::from_str_multiple_with_options(text, options).unwrap_or_default();
+    let mut places = BTreeSet::new();
+    for node in nodes {
+        node.value.collect(&node.defined, &mut places);
+    }
+    let mut quoted = String::with_capacity(text.len());
+    let mut rest = 0;
+    for (start, end) in places {
+        let number = text.get(start..end).unwrap_or_default();
+        let digits = number.trim_start_matches(['-', '+']);
+        if let Some(before) = text.get(rest..start)
+            && digits.starts_with(|first: char| first.is_ascii_digit())
+        {
+            quoted.extend([before, "'", number, "'"]);
+            rest = end;
+        }
+    }
+    quoted.push_str(text.get(rest..).unwrap_or_default());
+    quoted
+}
+
+/// A node of YAML, for the places of floats that are not finite.
+#[derive(Debug, Default)]
+struct YamlNode {
+    is_infinite: bool,
+    /// The places of those inside it.
+    inner: Vec<(usize, usize)>,
+}
+
+impl YamlNode {
+    /// Adds the places of the node and of those inside it.
+    fn collect(self, location: &Location, places: &mut impl Extend<(usize, usize)>) {
+        let span = location.span();
+        let bytes = span.byte_offset().zip(span.byte_len());
+        let place = bytes.filter(|_| self.is_infinite).and_then(|(at, len)| {
+            let start = usize::try_from(at).ok()?;
+            Some((start, start.checked_add(usize::try_from(len).ok()?)?))
+        });
+        places.extend(place);
+        places.extend(self.inner);
+    }
+}
+
+impl<'de> Deserialize<'de> for YamlNode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self::default())
+    }
+}
+
+impl<'de> Visitor<'de> for YamlNode {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(mut self, float: f64) -> Result<Self, E> {
+        self.is_infinite = float.is_infinite();
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Self, A::Error> {
+        while let Some(item) = items.next_element::<Spanned<Self>>()? {
+            item.value.collect(&item.defined, &mut self.inner);
+        }
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<Self, A::Error> {
+        while let Some((_, field)) = fields.next_entry::<IgnoredAny, Spanned<Self>>()? {
+            field.value.collect(&field.defined, &mut self.inner);
+        }
+        Ok(self)
+    }
 }
 
 /// Converts a length or a count for the reel and the summary.

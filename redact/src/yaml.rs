@@ -35,9 +35,9 @@ impl YamlMistake {
             | Error::InvalidScalar { .. }
             | Error::InvalidBooleanStrict { .. }
             | Error::TaggedScalarCannotDeserializeIntoString { .. } => "value of the wrong type",
-            Error::SerdeInvalidValue { .. } | Error::SerdeInvalidLength { .. } => {
-                "value out of range"
-            }
+            Error::SerdeInvalidValue { .. }
+            | Error::SerdeInvalidLength { .. }
+            | Error::NonFiniteFloat { .. } => "value out of range",
             Error::SerdeUnknownField { .. } => "unknown field",
             Error::SerdeUnknownVariant { .. } => "unknown value",
             Error::SerdeMissingField { .. } => "missing field",

@@ -260,6 +260,23 @@ spec: {yes: yes, t: true, q: \"yes\", n: null, e: , s: 10.5, i: 12345678901, o: 
 }
 
 #[test]
+fn numbers_beyond_any_float_are_strings() {
+    let text = "apiVersion: v1\nkind: X\nmetadata:\n  name: é\n  labels: {commit: 1e54321, neg: -1e999, '1e777': 1e5}\nspec:\n- &a 9e99999 # a comment\n- *a\n- |\n  1e54321\n";
+    let journey = journey(text.as_bytes(), &at(7));
+    let body = &journey.events.first().expect("one").body;
+    let body: serde_json::Value = serde_json::from_str(body).expect("JSON");
+    let labels = serde_json::json!({"commit": "1e54321", "neg": "-1e999", "1e777": 100_000.0});
+    assert_eq!(body.pointer("/metadata/labels"), Some(&labels));
+    let spec = serde_json::json!(["9e99999", "9e99999", "1e54321\n"]);
+    assert_eq!(body.get("spec"), Some(&spec));
+    let error = refused(b"kind: Secret\ndata: !!float 9e99999\n", &at(7)).to_string();
+    assert_eq!(
+        error,
+        "cannot parse the input as YAML: value out of range, line 2, column 15"
+    );
+}
+
+#[test]
 fn what_is_no_yaml_says_where() {
     for text in ["a: [1\nb: 2\n", "kind: Pod\n kind: x\n"] {
         let error = refused(text.as_bytes(), &at(7));
