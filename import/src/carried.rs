@@ -62,6 +62,7 @@ impl CarriedReel {
                 print: fingerprint(&body),
                 list: 0,
                 input: 0,
+                is_listed: false,
             };
             live.carry(key, object);
         }

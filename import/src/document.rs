@@ -397,7 +397,7 @@ pub(crate) enum Leaf<'a> {
     /// An object outside of a list.
     Single(&'a [u8]),
     /// A list, before its items.
-    List(ListMetadata),
+    List(ListType<'a>, ListMetadata),
     /// A list without items.
     EmptyList(ListType<'a>),
     /// It cannot be read.
@@ -505,7 +505,8 @@ fn items<E>(
         }
         Ok(items) => {
             let metadata = metadata.and_then(|json| serde_json::from_str(json.get()).ok());
-            take(place.item, Leaf::List(metadata.unwrap_or_default()))?;
+            let metadata = metadata.unwrap_or_default();
+            take(place.item, Leaf::List(listed, metadata))?;
             if items.is_empty() {
                 return take(place.item, Leaf::EmptyList(listed));
             }

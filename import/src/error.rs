@@ -120,6 +120,21 @@ pub enum ImportError {
         /// Their time.
         at: RecordedAt,
     },
+    /// A list is older than one of an earlier time.
+    #[error(
+        "{name} is of {}, but its resourceVersion {version} is lower than {before} in a list of an earlier time",
+        at_text(*at)
+    )]
+    OutOfOrder {
+        /// The list.
+        name: String,
+        /// Its time.
+        at: RecordedAt,
+        /// The resourceVersion of the list or of an object in it.
+        version: u128,
+        /// That in a list of an earlier time.
+        before: u128,
+    },
     /// An input is older than the end of the reel that it is appended to.
     #[error("{name} is of {}, before the end of the reel at {}", at_text(*at), at_text(*end))]
     BeforeEnd {

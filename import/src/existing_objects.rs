@@ -31,6 +31,17 @@ pub(crate) struct ExistingObject {
     pub(crate) list: u64,
     /// The number of the input of that list.
     pub(crate) input: u64,
+    /// Whether a list had this version.
+    pub(crate) is_listed: bool,
+}
+
+/// Why an object of a list cannot be of the time of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListConflict {
+    /// Another input of the same time has it, too.
+    Shared,
+    /// Its version, or that of the list, is lower than in a list of an earlier time.
+    Older { version: u128, before: u128 },
 }
 
 impl ExistingObject {
@@ -105,6 +116,8 @@ struct ListedResource {
     last: (u64, String),
     /// Whether one document has it in several namespaces, as a list of all namespaces does.
     is_wide: bool,
+    /// Whether an object was newer already, so that others may be newer than the list, too.
+    is_outdated: bool,
 }
 
 /// The objects that a list lacks.
@@ -159,11 +172,21 @@ impl ExistingObjects {
         self.document = self.document.saturating_add(1);
     }
 
-    /// Returns whether another input of the current list has an object.
-    pub(crate) fn is_listed_elsewhere(&self, key: &ExistingKey) -> bool {
-        let known = self.live.get(key);
-        known.is_some_and(|known| {
-            known.list > 0 && known.list == self.list && known.input != self.input
+    /// Compares an object of the current list with what lists had before.
+    pub(crate) fn conflict(
+        &self,
+        key: &ExistingKey,
+        version: &str,
+        observed: &Observed,
+    ) -> Option<ListConflict> {
+        let known = self.live.get(key).filter(|known| known.list > 0)?;
+        if known.list == self.list {
+            return (known.input != self.input).then_some(ListConflict::Shared);
+        }
+        let is_older = known.is_listed && *observed == Observed::Outdated;
+        is_older.then_some(ListConflict::Older {
+            version: number(version)?,
+            before: number(&known.version)?,
         })
     }
 
@@ -182,6 +205,7 @@ impl ExistingObjects {
                     namespaces: BTreeSet::new(),
                     last: (0, String::new()),
                     is_wide: false,
+                    is_outdated: false,
                 });
             }
             Entry::Occupied(mut occupied) => {
@@ -198,16 +222,20 @@ impl ExistingObjects {
         }
     }
 
-    /// Notes that the list has an object.
-    pub(crate) fn note_listed(&mut self, key: &ExistingKey, scope: ListScope) {
+    /// Notes that the list has an object, in a version that is known or an older one.
+    pub(crate) fn note_listed(&mut self, key: &ExistingKey, scope: ListScope, is_outdated: bool) {
         let is_file = scope == ListScope::File;
         self.cover(key.resource, scope);
-        if let Some(listed) = self.listed.get_mut(&key.resource).filter(|_| !is_file) {
-            listed.note(self.document, &key.namespace);
+        if let Some(listed) = self.listed.get_mut(&key.resource) {
+            listed.is_outdated |= is_outdated;
+            if !is_file {
+                listed.note(self.document, &key.namespace);
+            }
         }
         if let Some(object) = self.live.get_mut(key) {
             object.list = self.list;
             object.input = self.input;
+            object.is_listed |= !is_outdated;
         }
     }
 
@@ -247,6 +275,7 @@ impl ExistingObjects {
             print,
             list: self.list,
             input: self.input,
+            is_listed: false,
         };
         self.live.insert(key, object);
     }
@@ -271,11 +300,13 @@ impl ExistingObjects {
     }
 
     /// Ends the list, and removes the objects that it lacks. An object that changed after the
-    /// list's version is not removed: it is newer than the list.
+    /// list's version is not removed: it is newer than the list. Without a version, a list with outdated objects proves
+    /// nothing.
     pub(crate) fn end_list(&mut self, list_version: &str) -> Vanished {
         let mut vanished = Vanished::default();
         for (resource, listed) in &self.listed {
             let scope = &listed.scope;
+            let is_outdated = listed.is_outdated && list_version.is_empty();
             if matches!(scope, ListScope::Object | ListScope::Line) {
                 continue;
             }
@@ -294,7 +325,8 @@ impl ExistingObjects {
                     missing.push((key, object));
                 }
             }
-            let mut is_complete = !matches!(scope, ListScope::Exact(Some(_)) | ListScope::File);
+            let is_part = matches!(scope, ListScope::Exact(Some(_)) | ListScope::File);
+            let mut is_complete = !is_part && !is_outdated;
             for (key, object) in missing {
                 let is_covered = match scope {
                     ListScope::Exact(None) => true,
@@ -308,7 +340,7 @@ impl ExistingObjects {
                         false
                     }
                 };
-                if is_covered {
+                if is_covered && !is_outdated {
                     vanished.gone.push((key.clone(), object.clone()));
                 } else {
                     vanished.uncertain = vanished.uncertain.saturating_add(1);
@@ -383,7 +415,7 @@ mod tests {
         objects.begin_input();
         objects.cover(ResourceId(0), scope.clone());
         for (namespace, name) in names {
-            objects.note_listed(&key(namespace, name), scope.clone());
+            objects.note_listed(&key(namespace, name), scope.clone(), false);
         }
         let vanished = objects.end_list("9");
         let gone = vanished.gone.into_iter().map(|(key, _)| key.name).collect();

@@ -284,7 +284,7 @@ impl Gatherer {
             Leaf::Object(object, listed) => (object, Some(listed)),
             Leaf::Single(object) => (object, None),
             Leaf::Broken(reason) => return Ok(Err(reason)),
-            Leaf::List(metadata) => {
+            Leaf::List(_, metadata) => {
                 self.gathered.is_partial |= metadata.is_page();
                 return Ok(Ok(false));
             }

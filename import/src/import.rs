@@ -24,6 +24,7 @@ use crate::secrets::SecretRedaction;
 use crate::writer::{ImportWriter, PartFile, ReelStart};
 use kubereel_format::ResourceInfo;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -139,6 +140,7 @@ fn importer(
         bookmarks: 0,
         errors: 0,
         live,
+        list_versions: BTreeMap::new(),
         is_tracking: false,
         current: CurrentList::default(),
         at: None,

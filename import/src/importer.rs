@@ -15,7 +15,7 @@ use crate::document::{
 };
 use crate::error::{BrokenPart, BrokenParts, BrokenReason, BrokenUnit, ImportError};
 use crate::existing_objects::{
-    ExistingKey, ExistingObject, ExistingObjects, ListScope, Observed, fingerprint,
+    ExistingKey, ExistingObject, ExistingObjects, ListConflict, ListScope, Observed, fingerprint,
 };
 use crate::outcome::{DroppedMembers, ListCounts};
 use crate::resources::{ImportedDefinition, InputResources, ResourceQuery};
@@ -24,6 +24,7 @@ use crate::writer::{ImportWriter, ImportedEvent};
 use kubereel_format::{AppendError, EventType, Evidence, MAX_BODY, RecordedAt, ResourceId};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The longest user name in a mark.
 const MAX_MARK: usize = 1024;
@@ -59,8 +60,8 @@ pub(crate) struct CurrentList {
     pub(crate) broken_before: u64,
     /// Whether an input of it was cut off, or is one page of a list.
     pub(crate) is_partial: bool,
-    /// Whether two inputs of it share an object.
-    pub(crate) has_overlap: bool,
+    /// Why it cannot be the list of its time.
+    pub(crate) conflict: Option<ListConflict>,
     pub(crate) content: ListContent,
 }
 
@@ -86,6 +87,8 @@ pub(crate) struct Importer {
     pub(crate) bookmarks: u64,
     pub(crate) errors: u64,
     pub(crate) live: ExistingObjects,
+    /// For each kind, the number of the list with the newest version, and that version.
+    pub(crate) list_versions: BTreeMap<(String, String), (u64, u128)>,
     /// Whether lists are compared with known objects.
     pub(crate) is_tracking: bool,
     /// The current list.
@@ -323,10 +326,13 @@ impl Importer {
             Arrival::Listed(listing) => Some(listing),
             Arrival::Told(_) | Arrival::Watched(_) => None,
         };
-        self.current.has_overlap |= listing.is_some() && self.live.is_listed_elsewhere(key);
         let observed = self
             .live
             .judge(key, &head.uid, &head.resource_version, print);
+        if listing.is_some() {
+            let conflict = self.live.conflict(key, &head.resource_version, &observed);
+            self.conflict(conflict);
+        }
         let evidence = if listing.is_some() && self.current.is_later {
             Evidence::Listed
         } else {
@@ -343,9 +349,14 @@ impl Importer {
                 self.lists.repeated += 1;
                 return Ok(None);
             }
-            (Arrival::Listed(listing), Observed::Same | Observed::Outdated) => {
-                self.live.note_listed(key, self.scope(listing));
+            (Arrival::Listed(listing), Observed::Same) => {
+                self.live.note_listed(key, self.scope(listing), false);
                 self.lists.unchanged += 1;
+                return Ok(None);
+            }
+            (Arrival::Listed(listing), Observed::Outdated) => {
+                self.live.note_listed(key, self.scope(listing), true);
+                self.lists.older += 1;
                 return Ok(None);
             }
             (_, Observed::Changed) => EventType::Modified,
@@ -365,9 +376,33 @@ impl Importer {
                 .put(key.clone(), &head.uid, &head.resource_version, print);
         }
         if let Some(listing) = listing {
-            self.live.note_listed(key, self.scope(listing));
+            self.live.note_listed(key, self.scope(listing), false);
         }
         Ok(Some((kind, evidence)))
+    }
+
+    /// Notes why the current list cannot be that of its time. The objects of a folder are of several times, up to that
+    /// of the folder.
+    fn conflict(&mut self, found: Option<ListConflict>) {
+        let is_expected = self.lists.is_gathering && found != Some(ListConflict::Shared);
+        let conflict = &mut self.current.conflict;
+        *conflict = conflict.or(found.filter(|_| !is_expected));
+    }
+
+    /// Notes the version of a list.
+    fn list_version(&mut self, listed: ListType<'_>, version: Option<u128>) {
+        let Some(version) = version.filter(|_| !listed.kind.is_empty()) else {
+            return;
+        };
+        let list = self.lists.lists;
+        let key = (listed.api_version.to_owned(), listed.kind.to_owned());
+        let (newest_list, newest) = self.list_versions.entry(key).or_insert((list, version));
+        let before = *newest;
+        let is_older = *newest_list < list && version < before;
+        if version > before {
+            (*newest_list, *newest) = (list, version);
+        }
+        self.conflict(is_older.then_some(ListConflict::Older { version, before }));
     }
 
     /// Returns the assumed scope of what an object is in.
@@ -465,6 +500,7 @@ impl Importer {
         self.lists.is_gathering = is_gathering;
         self.current.broken_before = self.broken.count;
         self.current.is_partial = false;
+        self.current.conflict = None;
         self.current.content = ListContent::Nothing;
         self.current.is_later = !self.live.is_empty() || self.lists.lists > 1;
         self.live.begin_list();
@@ -563,10 +599,15 @@ impl Importer {
             Leaf::EmptyList(_) | Leaf::Object(..) | Leaf::Single(_) => {
                 *content = ListContent::Objects;
             }
-            Leaf::List(_) | Leaf::Event(_) | Leaf::Audit(_) | Leaf::Broken(_) => {}
+            Leaf::List(..) | Leaf::Event(_) | Leaf::Audit(_) | Leaf::Broken(_) => {}
         }
         match leaf {
-            Leaf::List(metadata) => {
+            Leaf::List(listed, metadata) => {
+                let version = metadata
+                    .resource_version
+                    .as_deref()
+                    .and_then(|text| text.parse().ok());
+                self.list_version(listed, version);
                 self.current.is_partial |= metadata.is_page();
                 self.live.begin_document();
                 Ok(())

@@ -15,6 +15,7 @@ use crate::audit::{AuditRecord, StoredVersion};
 use crate::contents::InputFacts;
 use crate::document::{self, EventLine};
 use crate::error::{BrokenReason, ImportError};
+use crate::existing_objects::ListConflict;
 use crate::importer::Importer;
 use crate::input::{InputForm, InputLine, InputLines, unread};
 use crate::meter::Meter;
@@ -135,11 +136,19 @@ impl<'b, I: Iterator<Item = (usize, PreparedInput<'b>)>> MomentLists<'_, I> {
             let name = input.name.clone();
             importer.enter(&name, is_several);
             input.take(part, importer, facts, meter)?;
-            if let Some(at) = self.moment.filter(|_| importer.current.has_overlap) {
-                return Err(ImportError::SameTime {
-                    first: before.unwrap_or_default(),
-                    second: name,
-                    at,
+            if let Some((at, conflict)) = self.moment.zip(importer.current.conflict) {
+                return Err(match conflict {
+                    ListConflict::Shared => ImportError::SameTime {
+                        first: before.unwrap_or_default(),
+                        second: name,
+                        at,
+                    },
+                    ListConflict::Older { version, before } => ImportError::OutOfOrder {
+                        name,
+                        at,
+                        version,
+                        before,
+                    },
                 });
             }
             before = Some(name);

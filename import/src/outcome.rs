@@ -63,6 +63,8 @@ pub struct ListCounts {
     pub empty: u64,
     /// Unchanged objects of later lists.
     pub unchanged: u64,
+    /// Objects of later lists that are older than their known states.
+    pub older: u64,
     /// Events that repeated a known state.
     pub repeated: u64,
     /// Lists of a state before that of an earlier list.

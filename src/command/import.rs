@@ -208,7 +208,7 @@ fn explain(error: &ImportError, file: &str, target: &Path) -> CommandError {
         ImportError::NoObjects { .. } => CommandError::reel(format!("{file}: {error}")).hint(
             "objects are read from files that end in .yaml, .yml or .json; give a file of events or a capture by itself",
         ),
-        ImportError::SameTime { .. } => {
+        ImportError::SameTime { .. } | ImportError::OutOfOrder { .. } => {
             CommandError::usage(error).hint("give each list its time: --at TIME, once for each file, in their order")
         }
         ImportError::BeforeEnd { .. } => CommandError::usage(error)
@@ -444,6 +444,10 @@ fn print_lists(lists: &ListCounts, screen: &mut Console) -> Result<(), CommandEr
     for (counted, what) in [
         (lists.empty, "list without items"),
         (lists.unchanged, "object unchanged in a later list"),
+        (
+            lists.older,
+            "object of a later list left out that was older than its known state",
+        ),
         (lists.repeated, "event without news left out"),
         (
             lists.outdated,

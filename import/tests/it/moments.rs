@@ -334,6 +334,58 @@ fn the_deletion_of_an_object_whose_name_is_redacted_is_one() {
     assert!(!events.concat().contains("sha256~x"), "{events:?}");
 }
 
+#[test]
+fn lists_whose_times_contradict_their_versions_are_refused() {
+    let with_version = |text: String, version: &str| {
+        text.replace(
+            "\"items\"",
+            &format!(r#""metadata":{{"resourceVersion":"{version}"}},"items""#),
+        )
+    };
+    let old = pods(&[("a", "x", 10)]);
+    let new = pods(&[("a", "x", 150), ("a", "y", 160)]);
+    let same = pods(&[("a", "x", 10), ("a", "y", 160)]);
+    for (first, second, words) in [
+        (
+            new.clone(),
+            old.clone(),
+            "2 is of 1970-01-01T00:00:02Z, but its resourceVersion 10 is lower than 150",
+        ),
+        (
+            with_version(same, "200"),
+            with_version(old.clone(), "100"),
+            "resourceVersion 100 is lower than 200",
+        ),
+    ] {
+        let place = tempfile::tempdir().expect("a folder");
+        let reel = place.path().join("a.reel");
+        let inputs = |second: i64, text: &str| {
+            vec![
+                list("1", 1, first.clone()),
+                list("2", second, text.to_owned()),
+            ]
+        };
+        let error = take(inputs(2, &second), &reel, false).expect_err(words);
+        assert!(error.to_string().contains(words), "{error}");
+        take(inputs(0, &second), &reel, false).expect("in their order");
+    }
+    // A list may have been read a moment before its time: what is newer comes from events.
+    let place = tempfile::tempdir().expect("a folder");
+    let reel = place.path().join("a.reel");
+    let event = |name: &str, version: u32| {
+        let object: serde_json::Value = serde_json::from_str(&pod(name, version)).expect("JSON");
+        json!({"ts": 1, "type": "MODIFIED", "object": object}).to_string()
+    };
+    let lines = list("events", 1, [event("x", 150), event("y", 160)].join("\n"));
+    let outcome = take(vec![lines, list("2", 2, old)], &reel, false).expect("an import");
+    assert_eq!(
+        told(&reel),
+        ["1 Modified imported x", "1 Modified imported y"]
+    );
+    let lists = outcome.lists;
+    assert_eq!((lists.older, lists.unchanged, lists.uncertain), (1, 0, 1));
+}
+
 /// A Pod by itself.
 fn pod(name: &str, version: u32) -> String {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": {
