@@ -35,6 +35,8 @@ struct SeenPod {
     node: String,
     /// Whether its workload counts it among those that it has.
     is_counted: bool,
+    /// Whether it goes because somebody asked for its eviction.
+    is_evicted: bool,
 }
 
 impl<'a> DrainedNodes<'a> {
@@ -132,7 +134,7 @@ impl<'a> DrainedNodes<'a> {
         let state = self.pod_at(pod, later(at, SEEN_WITHIN), |pod| {
             is_ready(pod) && !is_being_deleted(pod)
         });
-        state.is_some_and(|state| !state.is_counted && self.was_cordoned(&state.node, at, at))
+        state.is_some_and(|state| !state.is_counted && self.is_meant(&state, at, at))
     }
 
     /// Returns whether a workload lacks Pods because they were drained, each time that it did. `turns` are the times
@@ -152,25 +154,27 @@ impl<'a> DrainedNodes<'a> {
         let until = later(span.from.at, SEEN_WITHIN);
         let lost = self.lost_on(kind, pods, since, until);
         !lost.is_empty()
-            && lost
-                .iter()
-                .all(|node| self.was_cordoned(node, since, until))
+            && lost.iter().all(|pod| self.is_meant(pod, since, until))
             && others.iter().all(|turn| {
                 let (since, until) = (later(*turn, -COUNTED_WITHIN), later(*turn, SEEN_WITHIN));
                 let lost = self.lost_on(kind, pods, since, until);
-                lost.iter()
-                    .all(|node| self.was_cordoned(node, since, until))
+                lost.iter().all(|pod| self.is_meant(pod, since, until))
             })
     }
 
-    /// Returns the Nodes of the Pods that a workload had at a time, and no longer had at a later one.
+    /// Returns whether a lost Pod went because of a drain or another eviction, which budgets for disruptions allowed.
+    fn is_meant(&self, lost: &SeenPod, since: RecordedAt, until: RecordedAt) -> bool {
+        lost.is_evicted || self.was_cordoned(&lost.node, since, until)
+    }
+
+    /// Returns the Pods that a workload had at a time, and no longer had at a later one, as they were then.
     fn lost_on(
         &self,
         kind: &str,
         pods: &[ObjectId],
         since: RecordedAt,
         until: RecordedAt,
-    ) -> Vec<String> {
+    ) -> Vec<SeenPod> {
         let is_counted = |pod: &Value| {
             // A StatefulSet counts a Pod until it is gone.
             let is_going = kind != "StatefulSet" && is_being_deleted(pod);
@@ -180,7 +184,7 @@ impl<'a> DrainedNodes<'a> {
             let had = |at| self.pod_at(*pod, at, is_counted);
             let before = had(since).or_else(|| self.first_look(*pod, is_counted))?;
             let after = had(until)?;
-            (before.is_counted && !after.is_counted).then_some(before.node)
+            (before.is_counted && !after.is_counted).then_some(after)
         });
         lost.collect()
     }
@@ -218,6 +222,8 @@ impl<'a> DrainedNodes<'a> {
         Some(SeenPod {
             node: text(&body, "/spec/nodeName").to_owned(),
             is_counted: is_counted(&body),
+            is_evicted: StatusCondition::all(&body)
+                .any(|one| one.kind == "DisruptionTarget" && one.reason == "EvictionByEvictionAPI"),
         })
     }
 }

@@ -7,7 +7,7 @@ use kubereel_cluster::RecordMark;
 use kubereel_format::{Evidence, ObjectId, RecordedAt};
 use kubereel_history::EventText;
 use kubereel_monitortests::WatchedEvent;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// More different Events are not kept.
@@ -48,6 +48,8 @@ pub(crate) struct WarningEvent {
 #[derive(Debug, Default)]
 pub(crate) struct WarningEvents {
     by_object: BTreeMap<RegardedObject, Vec<WarningEvent>>,
+    /// The Pods for which the cluster autoscaler adds a Node.
+    scaled_up: BTreeSet<RegardedObject>,
     len: usize,
 }
 
@@ -95,15 +97,19 @@ impl WarningEvents {
     pub(crate) fn take(&mut self, seen: &WatchedEvent<'_>, is_first_look: bool) {
         let event = seen.now;
         let said = EventText::of(event);
-        if !said.is_warning() || seen.evidence == Evidence::Inferred {
-            return;
-        }
-        let is_older = is_first_look && seen.before.is_none();
-        let regarded = RegardedObject {
+        let regarded = || RegardedObject {
             kind: said.kind().to_owned(),
             namespace: said.namespace().to_owned(),
             name: said.name().to_owned(),
         };
+        if said.reason() == "TriggeredScaleUp" && self.scaled_up.len() < MOST_EVENTS {
+            self.scaled_up.insert(regarded());
+        }
+        if !said.is_warning() || seen.evidence == Evidence::Inferred {
+            return;
+        }
+        let is_older = is_first_look && seen.before.is_none();
+        let regarded = regarded();
         let message = said.message();
         let count = |event| EventText::of(event).count().min(MOST_COUNTED);
         // The count goes on from version to version of one Event.
@@ -151,6 +157,15 @@ impl WarningEvents {
             name: name.to_owned(),
         };
         self.by_object.get(&regarded).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether the cluster autoscaler added a Node for a Pod.
+    pub(crate) fn has_scaled_up(&self, namespace: &str, name: &str) -> bool {
+        self.scaled_up.contains(&RegardedObject {
+            kind: "Pod".to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        })
     }
 
     /// Returns all Warning Events, with the object that each is about.

@@ -38,6 +38,8 @@ const MOST_EXPLAINED: usize = 100;
 const AFTER_INSTALLATION: Duration = Duration::from_mins(5);
 /// A container that came up within this time after its first end waited for what it needs.
 const SETTLED: Duration = Duration::from_secs(90);
+/// The cluster autoscaler waits this long for a Node that it added, by default.
+const PROVISIONED: Duration = Duration::from_mins(15);
 /// A workload is new for this long.
 const NEW: Duration = Duration::from_mins(5);
 /// The namespace that a cluster begins with.
@@ -349,6 +351,7 @@ impl<'a> ListBuilder<'a> {
                 || self.is_waiting_claim(&shown, &span)
                 || self.is_stopped_by_drain(&span)
                 || self.awaits_pods(&shown, &span)
+                || self.awaits_node(&shown, &span)
             {
                 continue;
             }
@@ -735,6 +738,17 @@ impl<'a> ListBuilder<'a> {
         let gone = span.end.at().unwrap_or(self.timeline.end());
         span.sign.kind == SignKind::NamespaceStuck
             && ends.is_some_and(|ends| between(*ends, gone) <= span.normal())
+    }
+
+    /// Returns whether a Pod waited only for the Node that the cluster autoscaler added for it.
+    fn awaits_node(&self, shown: &ProblemObject, span: &SignSpan) -> bool {
+        let until = span.end.at().unwrap_or(self.timeline.end());
+        span.sign.kind == SignKind::Unschedulable
+            && between(span.from.at, until) <= PROVISIONED
+            && self
+                .found
+                .events
+                .has_scaled_up(&shown.namespace, &shown.name)
     }
 
     /// Returns whether a claim waits for its first Pod, as its class wants it.

@@ -24,7 +24,7 @@ pub(crate) fn problem_lines(timeline: &Timeline, entry: &ProblemEntry) -> Vec<Pa
     if entry.is_young {
         all.push(PanelLine::of(Ink::Faint, "during installation"));
     } else if entry.is_planned {
-        all.push(PanelLine::of(Ink::Faint, "planned: a Node was drained"));
+        all.push(PanelLine::of(Ink::Faint, "planned: a drain or an eviction"));
     }
     for origin in &entry.causes {
         let line = PanelLine::of(Ink::Wary, origin.words.clone());

@@ -1149,3 +1149,57 @@ fn a_release_that_fails_after_another_was_accepted_is_a_problem_of_its_own() {
     from.sort_unstable();
     assert_eq!(from, ["2026-11-21T14:10:00Z", "2026-11-21T14:22:00Z"]);
 }
+
+#[test]
+fn evictions_plan_what_lacks_their_pods() {
+    let evicted = |reason: &str| {
+        let mut life = Life::of(&[("pods", "Pod"), ("deployments.apps", "Deployment")]);
+        life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
+        life.put("pods", "shop/api-1", api_pod("n1", "True"));
+        life.until("14:10:00");
+        let mut going = api_pod("n1", "True");
+        going["metadata"]["deletionTimestamp"] = json!("2026-11-21T14:10:30Z");
+        going["status"]["conditions"] = json!([
+            {"type": "Ready", "status": "True"},
+            {"type": "DisruptionTarget", "status": "True", "reason": reason}]);
+        life.put("pods", "shop/api-1", going);
+        life.put("deployments.apps", "shop/api", deployment(1, 1, 0));
+        life.wait(1_000);
+        life.delete("pods", "shop/api-1");
+        life.until("14:10:50");
+        life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
+        unplanned(&life.end("14:30:00"))
+    };
+    assert_eq!(evicted("EvictionByEvictionAPI"), [""; 0]);
+    assert_eq!(
+        evicted("PreemptionByScheduler"),
+        ["Deployment shop/api Replicas"]
+    );
+}
+
+#[test]
+fn a_pod_waits_for_the_node_that_the_autoscaler_adds() {
+    let waits = |minutes: i64, is_scaled_up: bool| {
+        let pod = |scheduled: &str| {
+            json!({"metadata": {}, "spec": {"containers": [{"name": "app"}]}, "status": {"phase": "Pending",
+                "conditions": [condition("PodScheduled", scheduled, "Unschedulable", "0/3 nodes are available")]}})
+        };
+        let mut life = Life::of(&[("pods", "Pod"), ("events", "Event")]);
+        life.until("14:10:00");
+        life.put("pods", "shop/api-1", pod("False"));
+        if is_scaled_up {
+            let event = json!({"type": "Normal", "reason": "TriggeredScaleUp", "message": "pod triggered scale-up",
+                "involvedObject": {"kind": "Pod", "namespace": "shop", "name": "api-1"}});
+            life.put("events", "shop/api-1.1", event);
+        }
+        life.wait(minutes * 60_000);
+        life.put("pods", "shop/api-1", pod("True"));
+        life.wait(1_000);
+        life.delete("pods", "shop/api-1");
+        lines(&life.end("14:50:00"))
+    };
+    let waiting = ["Pod shop/api-1 Unschedulable"];
+    assert_eq!(waits(4, true), [""; 0]);
+    assert_eq!(waits(4, false), waiting);
+    assert_eq!(waits(20, true), waiting);
+}
