@@ -181,6 +181,7 @@ fn sum(one: Option<GatheredFiles>, other: GatheredFiles) -> GatheredFiles {
         logs: one.logs + other.logs,
         others: one.others + other.others,
         copies: one.copies + other.copies,
+        replaced: one.replaced + other.replaced,
         skipped: one.skipped + other.skipped,
     }
 }

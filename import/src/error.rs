@@ -120,6 +120,24 @@ pub enum ImportError {
         /// Their time.
         at: RecordedAt,
     },
+    /// An input of one moment has two states of an object.
+    #[error("{name} has several states of an object, and one time for all of them, {}", at_text(*at))]
+    SeveralStates {
+        /// The input.
+        name: String,
+        /// Its time.
+        at: RecordedAt,
+    },
+    /// A folder or an archive has objects of several clusters.
+    #[error(
+        "{first} and {second} are of different clusters: their Namespaces kube-system have different uids"
+    )]
+    SeveralClusters {
+        /// A file in it.
+        first: String,
+        /// Another one.
+        second: String,
+    },
     /// A list is older than one of an earlier time.
     #[error(
         "{name} is of {}, but its resourceVersion {version} is lower than {before} in a list of an earlier time",
@@ -219,6 +237,8 @@ pub struct GatheredFiles {
     pub others: u64,
     /// Copies of objects that are in another file, too.
     pub copies: u64,
+    /// Objects in whose place another file has a newer one of the same name, with another uid.
+    pub replaced: u64,
     /// Links and devices, which were not followed.
     pub skipped: u64,
 }

@@ -40,6 +40,8 @@ pub(crate) struct ExistingObject {
 pub(crate) enum ListConflict {
     /// Another input of the same time has it, too.
     Shared,
+    /// The same input has it in another version, too.
+    SeveralStates,
     /// Its version, or that of the list, is lower than in a list of an earlier time.
     Older { version: u128, before: u128 },
 }
@@ -181,7 +183,11 @@ impl ExistingObjects {
     ) -> Option<ListConflict> {
         let known = self.live.get(key).filter(|known| known.list > 0)?;
         if known.list == self.list {
-            return (known.input != self.input).then_some(ListConflict::Shared);
+            if known.input != self.input {
+                return Some(ListConflict::Shared);
+            }
+            let is_other = known.is_listed && *observed != Observed::Same;
+            return is_other.then_some(ListConflict::SeveralStates);
         }
         let is_older = known.is_listed && *observed == Observed::Outdated;
         is_older.then_some(ListConflict::Older {

@@ -47,6 +47,7 @@ struct WaitingObject {
     /// What its list declares; `None` if it is only in files of its own.
     list: Option<WaitingList>,
     version: u128,
+    uid: String,
     is_definition: bool,
 }
 
@@ -66,6 +67,8 @@ pub(crate) struct Gatherer {
     gathered: GatheredObjects,
     places: HashMap<ObjectName, usize>,
     beside: PathBuf,
+    /// The uid of the Namespace kube-system, which identifies the cluster, and the file with it.
+    cluster: Option<(String, String)>,
     repository: Option<RepositoryFiles>,
     has_several: bool,
     /// The folders that all files with objects are in.
@@ -95,6 +98,7 @@ impl Gatherer {
                 reels: Vec::new(),
             },
             places: HashMap::new(),
+            cluster: None,
             beside: folder.to_owned(),
             repository: None,
             has_several: false,
@@ -192,7 +196,8 @@ impl Gatherer {
     }
 
     fn copies(&self) -> usize {
-        usize::try_from(self.gathered.files.copies).unwrap_or(usize::MAX)
+        let files = &self.gathered.files;
+        usize::try_from(files.copies.saturating_add(files.replaced)).unwrap_or(usize::MAX)
     }
 
     /// Takes the objects of a file; returns the error of the file alone.
@@ -263,6 +268,19 @@ impl Gatherer {
         Ok(())
     }
 
+    /// Checks that the objects are of one cluster.
+    fn check_cluster(&mut self, file: &str, uid: &str) -> Result<(), ImportError> {
+        let (known, first) =
+            (self.cluster).get_or_insert_with(|| (uid.to_owned(), file.to_owned()));
+        if known == uid {
+            return Ok(());
+        }
+        Err(ImportError::SeveralClusters {
+            first: first.clone(),
+            second: file.to_owned(),
+        })
+    }
+
     fn broken_item(&mut self, name: &str, item: u64, problem: BrokenReason) {
         self.gathered.broken.push(BrokenPart {
             file: name.to_owned(),
@@ -297,7 +315,7 @@ impl Gatherer {
                 return Ok(Ok(false));
             }
         };
-        match self.object(object, listed)? {
+        match self.object(name, object, listed)? {
             Ok(()) => self.gathered.is_converted |= converted,
             Err(reason) if !has_type(object, listed.unwrap_or_default()) => return Ok(Err(reason)),
             // Files of configuration have a type and no name.
@@ -310,6 +328,7 @@ impl Gatherer {
     /// Takes an object, of a list or by itself; the error is that of the object.
     fn object(
         &mut self,
+        file: &str,
         object: &[u8],
         list: Option<ListType<'_>>,
     ) -> Result<Result<(), BrokenReason>, ImportError> {
@@ -327,7 +346,11 @@ impl Gatherer {
         if let Ok(value) = serde_json::from_slice::<Value>(object) {
             self.gathered.newest = self.gathered.newest.max(newest_time(&value));
         }
+        if kind == "Namespace" && head.name == "kube-system" && !head.uid.is_empty() {
+            self.check_cluster(file, &head.uid)?;
+        }
         let version = head.resource_version.parse().unwrap_or(0);
+        let uid = head.uid.into_owned();
         let is_definition = kind == "CustomResourceDefinition";
         let name = (
             api_version,
@@ -336,8 +359,10 @@ impl Gatherer {
             head.name.into_owned(),
         );
         let known = self.places.get(&name).copied();
-        if known.is_some() {
-            self.gathered.files.copies += 1;
+        if let Some(known) = known.and_then(|place| self.gathered.objects.get(place)) {
+            let is_same = known.uid == uid || known.uid.is_empty() || uid.is_empty();
+            self.gathered.files.copies += u64::from(is_same);
+            self.gathered.files.replaced += u64::from(!is_same);
         }
         let mut waiting_list = list.map(|list| WaitingList {
             api_version: list.api_version.to_owned(),
@@ -361,6 +386,7 @@ impl Gatherer {
             len: object.len(),
             list: waiting_list,
             version,
+            uid,
             is_definition,
         };
         if let Some(known) = known.and_then(|place| self.gathered.objects.get_mut(place)) {

@@ -143,6 +143,7 @@ impl<'b, I: Iterator<Item = (usize, PreparedInput<'b>)>> MomentLists<'_, I> {
                         second: name,
                         at,
                     },
+                    ListConflict::SeveralStates => ImportError::SeveralStates { name, at },
                     ListConflict::Older { version, before } => ImportError::OutOfOrder {
                         name,
                         at,

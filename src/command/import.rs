@@ -211,6 +211,12 @@ fn explain(error: &ImportError, file: &str, target: &Path) -> CommandError {
         ImportError::SameTime { .. } | ImportError::OutOfOrder { .. } => {
             CommandError::usage(error).hint("give each list its time: --at TIME, once for each file, in their order")
         }
+        ImportError::SeveralStates { .. } => CommandError::usage(error).hint(
+            "give each state in a file of its own, with its time; what --watch prints is imported as events if they \
+             have types: kubectl get --watch --output-watch-events -o json",
+        ),
+        ImportError::SeveralClusters { .. } => CommandError::usage(format!("{file}: {error}"))
+            .hint("import the files of each cluster by themselves, into a reel of its own"),
         ImportError::BeforeEnd { .. } => CommandError::usage(error)
             .hint("import all of them at once into a new reel, or give the time with --at"),
         ImportError::NoReel { .. } => {
@@ -421,6 +427,10 @@ fn print_files(imported: &Imported, screen: &mut Console) -> Result<(), CommandE
         );
         for (counted, what) in [
             (files.copies, "duplicate of an object left out"),
+            (
+                files.replaced,
+                "object left out, as another file has a newer one of its name with another uid",
+            ),
             (files.skipped, "link not followed"),
         ] {
             if counted > 0 {

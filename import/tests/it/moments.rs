@@ -386,6 +386,55 @@ fn lists_whose_times_contradict_their_versions_are_refused() {
     assert_eq!((lists.older, lists.unchanged, lists.uncertain), (1, 0, 1));
 }
 
+#[test]
+fn several_states_in_one_file_and_several_clusters_in_a_folder_are_refused() {
+    let lists = [pods(&[("a", "x", 1)]), pods(&[("a", "x", 5)])].join("\n");
+    let watched = [pod("x", 1), pod("y", 1), pod("x", 5)].join("\n");
+    let namespace = |uid: &str| {
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": uid}}).to_string()
+    };
+    let place = tempfile::tempdir().expect("a folder");
+    let reel = place.path().join("a.reel");
+    let clusters = [
+        ("c1/ns.json", namespace("k")),
+        ("c2/ns.json", namespace("l")),
+    ];
+    let clusters = clusters
+        .each_ref()
+        .map(|(name, text)| (*name, text.as_str()));
+    for (input, words) in [
+        (
+            list("1", 1, lists),
+            "1 has several states of an object, and one time for all of them, 1970-01-01T00:00:01Z",
+        ),
+        (list("1", 1, watched), "1 has several states of an object"),
+        (
+            folder(&place, 1, &clusters),
+            "c1/ns.json and c2/ns.json are of different clusters",
+        ),
+    ] {
+        let error = take(vec![input], &reel, false).expect_err(words);
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    let other = pods(&[("a", "x", 5)]).replace("a-x", "another");
+    let again = pods(&[("a", "x", 1)]);
+    let files = [
+        ("a.json", other.as_str()),
+        ("b.json", &again),
+        ("c.json", &again),
+    ];
+    let outcome = take(vec![folder(&place, 2, &files)], &reel, false).expect("an import");
+    let files = outcome.files.expect("files");
+    assert_eq!(
+        (files.with_objects, files.copies, files.replaced),
+        (3, 0, 2)
+    );
+    std::fs::remove_file(&reel).expect("a file");
+    // The same state twice is one.
+    let twice = [pods(&[("a", "x", 1)]), pods(&[("a", "x", 1)])].join("\n");
+    take(vec![list("1", 1, twice)], &reel, false).expect("an import");
+}
+
 /// A Pod by itself.
 fn pod(name: &str, version: u32) -> String {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": {
