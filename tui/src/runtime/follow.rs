@@ -4,11 +4,11 @@
 use super::event::{RuntimeEvent, TuiError, spawn};
 use super::program::caught;
 use super::reader::CACHE_BYTES;
-use crate::lane::gather;
+use crate::lane::{DarkSpan, dark_of, gather};
 use crate::model::{LiveState, TuiRequest};
 use crate::msg::Msg;
 use kubereel_format::Reel;
-use kubereel_history::{FollowStep, FollowedReel, ReelFollower, Timeline};
+use kubereel_history::{FollowStep, FollowedReel, Outage, ReelFollower, Timeline};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub(super) fn begin(
 fn run(mut follower: ReelFollower, told: &SyncSender<RuntimeEvent>) -> Option<()> {
     let say = |msg| told.send(RuntimeEvent::Reader(msg)).ok();
     say(Msg::Live(LiveState::Live))?;
-    let (mut gathered, mut was_left) = ((0, 0), false);
+    let (mut gathered, mut was_left) = (None, false);
     loop {
         thread::sleep(follower.pause());
         let step = caught(|| follower.look());
@@ -75,8 +75,7 @@ fn run(mut follower: ReelFollower, told: &SyncSender<RuntimeEvent>) -> Option<()
         } else {
             LiveState::Unfinished
         };
-        // Only these change lanes.
-        let now = (reel.event_count(), timeline.outages().len());
+        let now = Some(lane_evidence(&timeline));
         let timeline = Arc::new(timeline);
         say(Msg::Grown(Arc::clone(&timeline)))?;
         if is_last || now != gathered {
@@ -98,10 +97,67 @@ fn run(mut follower: ReelFollower, told: &SyncSender<RuntimeEvent>) -> Option<()
     }
 }
 
+/// Returns what lanes are derived from: the number of events, and what was not observed. What nothing has ended yet
+/// grows without an event.
+fn lane_evidence(timeline: &Timeline) -> (u64, Vec<Outage>, Vec<DarkSpan>) {
+    let infos = timeline.resources().iter();
+    // A resource without objects has no lanes: one that is refused is unknown at every growth.
+    let with_objects = infos.filter(|info| !timeline.objects_of(info.id).is_empty());
+    let dark = with_objects.flat_map(|info| dark_of(timeline, info.id));
+    (
+        timeline.reel().event_count(),
+        timeline.outages().to_vec(),
+        dark.collect(),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::stage::request;
+    use crate::tests::script::{Script, thing};
+    use crate::tests::stage::{node, request};
+
+    #[test]
+    fn an_outage_that_continues_changes_lanes_without_an_event() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.reel");
+        let mut script = Script::begin(&path);
+        let nodes = script.resource("nodes", "Node", &[]);
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(nodes, None);
+        script.initial(stream, thing("", "m-0", "m-0"), 1, &node("m-0", "True", 1));
+        script.synced(stream, 1);
+        let of_pods = script.connect(pods, None);
+        script.synced(of_pods, 1);
+        let mut seen = Vec::new();
+        let mut look = |script: &mut Script| {
+            script.commit();
+            let copy = folder.path().join("copy.reel");
+            kubereel_format::copy_in_use(&path, &copy).expect("a copy");
+            seen.push(lane_evidence(&Timeline::open(&copy).expect("a reel")));
+        };
+        script.wait(5_000);
+        script.bookmark(stream, 2);
+        look(&mut script);
+        script.wait(5_000);
+        script.bookmark(stream, 3);
+        look(&mut script);
+        script.begin_outage("https://api:6443", kubereel_format::OutageClass::Connect);
+        script.disconnect(stream, kubereel_format::EndCause::Cut);
+        for _ in 0..2 {
+            script.wait(5_000);
+            script.bookmark(of_pods, 4);
+            look(&mut script);
+        }
+        let [before, known, outage, longer] = seen.as_slice() else {
+            panic!("{seen:?}");
+        };
+        assert_eq!(before, known, "nothing is unknown");
+        assert_ne!(known, outage);
+        assert_ne!(outage, longer);
+        assert_eq!(outage.0, longer.0, "no event");
+        assert_eq!(outage.1.len(), longer.1.len());
+    }
 
     #[test]
     fn damage_of_the_file_that_has_the_reel_is_damage_on_the_screen() {

@@ -15,7 +15,7 @@ mod screens;
     dead_code,
     reason = "shared with the tests of replay, which use all of it"
 )]
-mod script;
+pub(crate) mod script;
 pub(crate) mod stage;
 mod story;
 mod terminal;

@@ -317,7 +317,7 @@ impl Stage {
     }
 }
 
-pub(super) fn node(name: &str, ready: &str, rv: u128) -> Vec<u8> {
+pub(crate) fn node(name: &str, ready: &str, rv: u128) -> Vec<u8> {
     format!(r#"{{"kind":"Node","apiVersion":"v1","metadata":{{"name":"{name}","uid":"{name}","resourceVersion":"{rv}","annotations":{{"note":"\u001b]0;owned\u0007 \u202eevil\u009b31m"}}}},"status":{{"conditions":[{{"type":"Ready","status":"{ready}","reason":"\u001b[2JWhy"}}]}}}}"#).into_bytes()
 }
 
