@@ -4,6 +4,7 @@
 use super::LaneState;
 use super::dark::DarkSpan;
 use crate::subject::NamedObject;
+use crate::time::CursorPlace;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
 use kubereel_history::{Timeline, harmless};
 use std::ops::Range;
@@ -269,8 +270,9 @@ impl Lane {
         self.darkness(span, span).0
     }
 
-    /// Gives the state at a moment, and why.
-    pub(crate) fn at(&self, at: RecordedAt) -> (LaneState, &str) {
+    /// Gives the state at a place, and why. What an object says is in its records, several of which may share a time.
+    pub(crate) fn at(&self, place: CursorPlace) -> (LaneState, &str) {
+        let at = place.at;
         let next = self.dark.partition_point(|dark| dark.span.end <= at);
         let dark = self.dark.get(next).filter(|dark| dark.span.start <= at);
         if let Some(dark) = dark {
@@ -279,7 +281,10 @@ impl Lane {
         if self.is_unseen(at) {
             return (LaneState::Unknown, "not seen yet: imported");
         }
-        let next = self.spells.partition_point(|spell| spell.from <= at);
+        let next = self.spells.partition_point(|spell| match self.subject {
+            LaneSubject::Object(_) => spell.seq < place.below,
+            LaneSubject::Server | LaneSubject::Rule(_) => spell.from <= at,
+        });
         self.before(next)
             .map_or((LaneState::Absent, ""), |spell| (spell.state, &spell.word))
     }
@@ -326,10 +331,19 @@ mod tests {
         RecordedAt::from_micros(secs * 1_000_000)
     }
 
+    /// Gives the place behind all that was recorded by a time.
+    fn place(lane: &Lane, secs: i64) -> CursorPlace {
+        let seen = lane.spells.iter().rfind(|spell| spell.from <= at(secs));
+        CursorPlace {
+            below: seen.map_or(Seq(0), |spell| Seq(spell.seq.0 + 1)),
+            at: at(secs),
+        }
+    }
+
     fn lane(spells: &[(i64, LaneState)], dark: &[(i64, i64)]) -> Lane {
-        let spell = |(secs, state): &(i64, LaneState)| LaneSpell {
+        let spell = |(seq, (secs, state)): (u64, &(i64, LaneState))| LaneSpell {
             from: at(*secs),
-            seq: Seq(0),
+            seq: Seq(seq),
             state: *state,
             word: "".into(),
         };
@@ -348,7 +362,7 @@ mod tests {
         Lane::of(
             (LaneGroup::Nodes, LaneSubject::Object(subject), None),
             LaneReading::State,
-            spells.iter().map(spell).collect(),
+            (0..).zip(spells).map(spell).collect(),
             dark.collect(),
         )
     }
@@ -386,7 +400,20 @@ mod tests {
                 changes: 1
             }
         );
-        assert_eq!(lane.at(at(20)), (Down, ""));
+        assert_eq!(lane.at(place(&lane, 20)), (Down, ""));
+    }
+
+    #[test]
+    fn of_records_that_share_a_time_those_before_the_place_count() {
+        use LaneState::{Bad, Changing, Down};
+        let lane = lane(&[(10, Bad), (10, Down), (10, Changing)], &[]);
+        for (below, state) in [(1, Bad), (2, Down), (3, Changing)] {
+            let place = CursorPlace {
+                below: Seq(below),
+                at: at(10),
+            };
+            assert_eq!(lane.at(place).0, state);
+        }
     }
 
     #[test]
@@ -401,12 +428,12 @@ mod tests {
         assert_eq!(cell(17, 19), Unknown);
         assert_eq!(cell(20, 30), Good);
         assert_eq!(cell(20, 100), Unknown);
-        assert_eq!(lane.at(at(17)), (Unknown, "gap"));
+        assert_eq!(lane.at(place(&lane, 17)), (Unknown, "gap"));
     }
 
     /// Gives the same as a cell, by asking every moment.
     fn naive(lane: &Lane, from: i64, to: i64) -> LaneCell {
-        let moments = (from..to).map(|secs| lane.at(at(secs)).0);
+        let moments = (from..to).map(|secs| lane.at(place(lane, secs)).0);
         let inside = lane
             .spells
             .iter()

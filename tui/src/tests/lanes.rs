@@ -4,7 +4,7 @@ use super::stage::{Stage, demo, gapped, imported, request};
 use crate::lane::LaneState;
 use crate::model::{Grouping, LaneRow, OpenReel, ReelState, RowCells};
 use crate::msg::Msg;
-use crate::time::TimeDirection;
+use crate::time::{CursorPlace, TimeDirection};
 use insta::assert_snapshot;
 
 #[test]
@@ -268,8 +268,12 @@ fn an_import_does_not_prove_that_an_object_was_absent_before() {
     let mut stage = Stage::open(asked, (120, 40));
     let own = open(&stage);
     let lane = own.chosen_lane().expect("it has a lane");
-    assert_eq!(lane.at(own.place.at).0, LaneState::Unknown);
-    assert_eq!(lane.at(own.timeline.end()).0, LaneState::Good);
+    assert_eq!(lane.at(own.place).0, LaneState::Unknown);
+    assert_eq!(
+        lane.at(CursorPlace::at(&own.timeline, own.timeline.end()))
+            .0,
+        LaneState::Good
+    );
     let span = own.place.at..own.timeline.end();
     assert_eq!(lane.cell(&span).state, LaneState::Unknown);
     assert!(!lane.is_dark(&span), "the resource is known");

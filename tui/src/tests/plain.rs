@@ -8,6 +8,7 @@ use crate::lane::{Lane, LaneGroup, LaneState, LaneSubject};
 use crate::model::{List, OpenReel};
 use crate::msg::Msg;
 use crate::problem::{ProblemKind, problems};
+use crate::time::CursorPlace;
 use insta::assert_snapshot;
 use kubereel_format::{Note, OutageClass, RecordedAt};
 use serde_json::{Value, json};
@@ -194,7 +195,7 @@ fn a_workload_unfolds_to_its_pods_and_a_pod_to_its_containers() {
     assert_eq!(rows.count(), 1, "{containers}");
     stage.keys("<Down><Down>t");
     let lane = open(&stage).chosen_lane().expect("a lane");
-    let seen = lane.at(open(&stage).place.at);
+    let seen = lane.at(open(&stage).place);
     assert_eq!(seen, (LaneState::Down, "OOMKilled exit 137"));
     assert_snapshot!("unfolded_wide", stage.screen());
     stage.keys("<Up><Up>X<Up><Up>X");
@@ -343,12 +344,10 @@ fn of_too_many_objects_those_with_problems_have_lanes() {
     let mut names: Vec<&str> = lanes.map(|lane| lane.subject.name()).collect();
     names.dedup();
     assert_eq!(names, [name]);
-    assert_eq!(
-        lane(&stage, LaneGroup::Workloads)
-            .at(open(&stage).timeline.end())
-            .0,
-        LaneState::Bad
-    );
+    let timeline = &open(&stage).timeline;
+    let end = CursorPlace::at(timeline, timeline.end());
+    let lane = lane(&stage, LaneGroup::Workloads);
+    assert_eq!(lane.at(end).0, LaneState::Bad);
     assert!(
         stage.screen().contains("jobs: too many for a lane each"),
         "{}",

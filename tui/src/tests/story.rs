@@ -5,6 +5,7 @@ use crate::answer::{Panel, ScreenAnswer};
 use crate::lane::LaneState;
 use crate::model::{ActiveScreen, LanePass, List, OpenReel, ReelState};
 use crate::msg::Msg;
+use crate::time::CursorPlace;
 use crate::update::palette::entries;
 use insta::assert_snapshot;
 use std::path::Path;
@@ -345,8 +346,9 @@ fn while_a_release_cannot_be_retrieved_the_version_is_not_well() {
     let mut lanes = board.lanes.iter();
     let lane = lanes.find(|lane| lane.subject.name() == "version" && lane.condition.is_none());
     let lane = lane.expect("a lane");
-    assert!(lane.at(problem.from.at).0 >= LaneState::Bad);
-    let after = lane.at(problem.to.expect("it ended"));
+    let place = |at| CursorPlace::at(&open(&stage).timeline, at);
+    assert!(lane.at(place(problem.from.at)).0 >= LaneState::Bad);
+    let after = lane.at(place(problem.to.expect("it ended")));
     assert_ne!(after.0, LaneState::Absent);
 }
 

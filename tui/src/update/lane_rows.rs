@@ -560,7 +560,7 @@ fn bad(open: &OpenReel, row: usize) -> Option<(usize, usize)> {
         |lane: &&Lane| lane.condition.is_none() || open.lanes.grouping.is_by_trouble(&head.section);
     let (mut bad, mut unknown) = (0, 0);
     for lane in lanes.filter(is_own) {
-        match lane.at(open.place.at).0 {
+        match lane.at(open.place).0 {
             LaneState::Bad | LaneState::Down => bad += 1,
             LaneState::Unknown => unknown += 1,
             _ => {}

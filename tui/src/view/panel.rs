@@ -226,7 +226,7 @@ fn state(open: &OpenReel) -> Option<(LaneState, String)> {
         return None;
     }
     let lane = open.chosen_lane()?;
-    let (state, why) = lane.at(open.place.at);
+    let (state, why) = lane.at(open.place);
     if lane.reading == LaneReading::Presence && state != LaneState::Unknown {
         return None;
     }
