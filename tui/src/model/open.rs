@@ -265,6 +265,13 @@ impl OpenReel {
         (unread > 0).then(|| format!("{}{more} unreadable events", number(unread)))
     }
 
+    /// Returns up to when the rules have run, if the recording went on since.
+    pub(crate) fn rules_until(&self) -> Option<RecordedAt> {
+        let judged_to = self.trouble.judged_to;
+        let is_done = matches!(self.trouble.judging, JudgingState::Done(_));
+        (is_done && judged_to < self.timeline.end()).then_some(judged_to)
+    }
+
     /// Gives what is odd, as far as it is known.
     pub(crate) fn anomalies(&self) -> &[Anomaly] {
         self.board().map_or(&self.odd, |board| &board.anomalies)
@@ -631,6 +638,8 @@ impl Searches {
 pub(crate) struct ProblemsState {
     /// How far the monitortests are.
     pub(crate) judging: JudgingState,
+    /// The end of the recording when they began: one that is being recorded goes on.
+    pub(crate) judged_to: RecordedAt,
     /// The list, once it is made.
     pub(crate) problems: Option<Arc<Problems>>,
     /// Whether what came first comes first in it, not what matters most.
@@ -641,13 +650,19 @@ pub(crate) struct ProblemsState {
 
 impl ProblemsState {
     /// Begins with nothing known.
-    pub(crate) const fn begin() -> Self {
+    pub(crate) const fn begin(end: RecordedAt) -> Self {
         Self {
             judging: JudgingState::Under(0),
+            judged_to: end,
             problems: None,
             is_by_time: false,
             making: 0,
         }
+    }
+
+    /// Notes that the monitortests begin, on a recording that ends at a time.
+    pub(crate) fn judge(&mut self, end: RecordedAt) {
+        (self.judging, self.judged_to) = (JudgingState::Under(0), end);
     }
 
     /// Gives how many rows the list has.

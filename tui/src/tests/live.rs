@@ -3,6 +3,7 @@
 
 use super::script::{Script, Stream, pod, thing};
 use super::stage::{Stage, request};
+use crate::findings::{Findings, JudgingState};
 use crate::lane::gather;
 use crate::model::{ActiveScreen, LiveState, OpenReel};
 use crate::msg::Msg;
@@ -195,4 +196,28 @@ fn the_end_of_the_recording_shows_however_it_comes() {
     assert!(screen.contains("the recording ended at "), "{screen}");
     live.stage.say(Msg::Live(LiveState::Unfinished));
     assert!(live.stage.screen().contains("■ ended, unfinished"));
+}
+
+#[test]
+fn what_the_rules_say_is_of_the_recording_up_to_when_they_ran() {
+    let mut live = Live::begin((120, 40));
+    let until = live.open().timeline.end();
+    let until = live.open().timeline.written(until);
+    let judged = || JudgingState::Done(Arc::new(Findings::default()));
+    live.stage.say(Msg::Judging(judged()));
+    live.stage.keys("<Esc>p");
+    assert!(!live.stage.screen().contains(" up to "));
+    live.grow(2);
+    let screen = live.stage.screen();
+    assert!(
+        screen.contains(&format!("no rule failed up to {until}")),
+        "{screen}"
+    );
+    let incomplete = format!("incomplete: rules run up to {until}, x reruns");
+    assert!(screen.contains(&incomplete), "{screen}");
+    live.stage.keys("x");
+    live.stage.say(Msg::Judging(judged()));
+    let screen = live.stage.screen();
+    assert!(screen.contains("no rule failed\n"), "{screen}");
+    assert!(!screen.contains(" up to "), "{screen}");
 }

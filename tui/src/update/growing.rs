@@ -4,7 +4,6 @@
 use super::opening::{marks, zoned};
 use super::{choosing, messages, problems};
 use crate::effect::Effect;
-use crate::findings::JudgingState;
 use crate::lane::{Board, all_dark, anomalies};
 use crate::model::{LanePass, LiveReel, LiveState, Model, OpenReel, ReelState};
 use crate::msg::Msg;
@@ -31,7 +30,7 @@ pub(super) fn heard(model: &mut Model, msg: Msg) -> Vec<Effect> {
             };
             model.word = Some(word);
             // What the rules found was true of what there was when the screen was opened.
-            open.trouble.judging = JudgingState::Under(0);
+            open.trouble.judge(open.timeline.end());
             return vec![Effect::Judge(path)];
         }
         Msg::NotFollowed(why) => {

@@ -96,7 +96,7 @@ fn fresh(
         selected: None,
         condition: None,
         pass: LanePass::Under { done: 0 },
-        trouble: ProblemsState::begin(),
+        trouble: ProblemsState::begin(timeline.end()),
         lanes: LaneList::default(),
         pins: Pins::default(),
         table: None,

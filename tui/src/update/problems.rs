@@ -257,11 +257,12 @@ fn again(model: &mut Model) -> Vec<Effect> {
     if matches!(open.pass, LanePass::Stopped | LanePass::Failed(_)) {
         effects.extend(pass_again(open));
     }
-    if matches!(
+    let is_ended = matches!(
         open.trouble.judging,
         JudgingState::Stopped | JudgingState::Failed(_)
-    ) {
-        open.trouble.judging = JudgingState::Under(0);
+    );
+    if is_ended || open.rules_until().is_some() {
+        open.trouble.judge(open.timeline.end());
         effects.push(Effect::Judge(path));
     }
     if effects.is_empty() {
@@ -417,6 +418,7 @@ fn doubt(open: &OpenReel) -> &'static str {
         (LanePass::Stopped | LanePass::Failed(_), _) => " (not loaded: p x loads it)",
         (_, JudgingState::Under(_)) => " (rules still running)",
         (_, JudgingState::Stopped | JudgingState::Failed(_)) => " (rules not run: p x)",
+        _ if open.rules_until().is_some() => " (rules not run on the latest: p x)",
         _ => "",
     }
 }

@@ -131,6 +131,9 @@ fn missing(open: &OpenReel) -> String {
         }
         JudgingState::Done(_) => String::new(),
     };
+    let until = open.rules_until().map_or_else(String::new, |until| {
+        format!("rules run up to {}, x reruns", open.timeline.written(until))
+    });
     // Most do not apply to the cluster: `kubereel test` names the reasons.
     let skipped = match &open.trouble.judging {
         JudgingState::Done(found) if found.skipped > 0 => {
@@ -148,7 +151,7 @@ fn missing(open: &OpenReel) -> String {
         (None, _) => "listing …",
         (Some(_), _) => "updating …",
     };
-    let all = [pass.as_str(), &judging, &damaged, making];
+    let all = [pass.as_str(), &judging, &until, &damaged, making];
     let all: Vec<&str> = all.into_iter().filter(|words| !words.is_empty()).collect();
     match (all.is_empty(), skipped.as_str()) {
         (true, _) => skipped,
@@ -173,7 +176,10 @@ fn nothing(open: &OpenReel) -> Vec<(Ink, String)> {
     };
     let mut all = vec![(Ink::Strong, list.summary())];
     if is_judged {
-        all.push((Ink::Plain, "no rule failed".to_owned()));
+        let until = open.rules_until().map_or_else(String::new, |until| {
+            format!(" up to {}", open.timeline.written(until))
+        });
+        all.push((Ink::Plain, format!("no rule failed{until}")));
     }
     let limits = list.checked.limits().into_iter();
     all.extend(limits.map(|words| (Ink::Wary, words)));
