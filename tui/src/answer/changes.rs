@@ -40,11 +40,12 @@ pub(super) fn read_history(
         at.and_then(|at| versions.get(at))
             .map(|seq| below(timeline, *seq))
     };
-    let first = next.checked_sub(VERSIONS_AROUND);
-    let from = edge(first.and_then(|first| first.checked_sub(1)));
+    let first = next.saturating_sub(VERSIONS_AROUND);
+    let from = edge(first.checked_sub(1));
     let last = next.saturating_add(VERSIONS_AROUND);
     let to = edge((last < versions.len()).then_some(last));
     let mut lines = Vec::new();
+    lines.extend(left_out(first, "earlier", ["version", "versions"]));
     let mut here = 0;
     let question = HistoryQuestion {
         resource: info,
@@ -90,7 +91,15 @@ pub(super) fn read_history(
         let words = format!("{} was never observed", subject.written(timeline));
         lines.push(PanelLine::of(Ink::Plain, words));
     }
+    let later = versions.len().saturating_sub(last.saturating_add(1));
+    lines.extend(left_out(later, "later", ["version", "versions"]));
     (lines, here.saturating_sub(1))
+}
+
+/// Says how many more there are, unless there are none.
+fn left_out(rest: usize, which: &str, [one, more]: [&str; 2]) -> Option<PanelLine> {
+    let what = inflected(rest, one, more);
+    (rest > 0).then(|| PanelLine::of(Ink::Wary, format!("and {rest} {which} {what}")))
 }
 
 fn below(timeline: &Timeline, seq: Seq) -> Cut {
@@ -204,7 +213,9 @@ pub(super) fn read_events(
         });
     }
     lines.reverse();
+    let earlier = lines.len().saturating_sub(MOST_EVENTS);
     lines.truncate(MOST_EVENTS);
+    lines.extend(left_out(earlier, "earlier", ["Event", "Events"]));
     if unread > 0 {
         lines.insert(
             0,

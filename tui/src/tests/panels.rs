@@ -1,5 +1,6 @@
 //! What the panel shows of an object, chosen, searched, saved and copied.
 
+use super::script::{Script, pod, thing};
 use super::stage::{Stage, demo, gapped, request};
 use crate::answer::Panel;
 use crate::keymap::KeyPress;
@@ -8,6 +9,7 @@ use crate::model::{ActiveScreen, Pane, SaveInput};
 use crate::msg::Msg;
 use crate::time::TimeDirection;
 use insta::assert_snapshot;
+use std::path::{Path, PathBuf};
 
 const WIDE: (u16, u16) = (120, 40);
 const NARROW: (u16, u16) = (80, 24);
@@ -343,4 +345,63 @@ fn the_wheel_scrolls_what_it_is_over() {
         stage.say(Msg::Wheel(lx, ly, TimeDirection::Next));
         assert_eq!(seen(&stage).1, row.map(|row| row + 3));
     }
+}
+
+/// Writes a Pod that changed often, with many Events about it.
+fn often_changed(folder: &Path) -> PathBuf {
+    let path = folder.join("often.reel");
+    let mut script = Script::begin(&path);
+    let pods = script.resource("pods", "Pod", &["po"]);
+    let events = script.resource("events", "Event", &["ev"]);
+    let (of_pods, of_events) = (script.connect(pods, None), script.connect(events, None));
+    script.synced(of_pods, 1);
+    script.synced(of_events, 1);
+    let web = thing("shop", "web", "web");
+    for rv in 2..=71 {
+        script.wait(1_000);
+        script.modified(of_pods, web, rv, &pod(web, rv, &format!("v{rv}")));
+    }
+    for rv in 100..=305 {
+        script.wait(100);
+        let name = format!("web.{rv}");
+        let body = format!(
+            r#"{{"metadata":{{"namespace":"shop","name":"{name}","uid":"{name}"}},"involvedObject":{{"kind":"Pod","namespace":"shop","name":"web"}},"type":"Normal","reason":"R{rv}","message":"m"}}"#
+        );
+        script.added(of_events, thing("shop", &name, &name), rv, body.as_bytes());
+    }
+    script.finish();
+    path
+}
+
+#[test]
+fn versions_and_events_that_are_not_listed_are_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut stage = Stage::open(request(&often_changed(folder.path())), NARROW);
+    stage.keys(":pod web<Enter>");
+    let text = |stage: &mut Stage, keys: &str| {
+        let (_, bytes) = saved(stage, keys);
+        String::from_utf8(bytes).expect("a text")
+    };
+    for (keys, counts) in [
+        ("GHS", ["and 45 earlier versions", ""]),
+        (
+            ":+40s<Enter>S",
+            ["and 15 earlier versions", "and 4 later versions"],
+        ),
+    ] {
+        let text = text(&mut stage, keys);
+        let (first, last) = (text.lines().next(), text.lines().last());
+        assert_eq!(first, Some(counts[0]), "{text}");
+        assert!(last.is_some_and(|last| last.contains(counts[1])), "{text}");
+        let versions = text
+            .lines()
+            .filter(|line| line.contains("MODIFIED"))
+            .count();
+        let hidden = counts
+            .iter()
+            .filter_map(|words| words.split(' ').nth(1)?.parse::<usize>().ok());
+        assert_eq!(versions + hidden.sum::<usize>(), 70, "{text}");
+    }
+    let text = text(&mut stage, "GES");
+    assert_eq!(text.lines().last(), Some("and 6 earlier Events"), "{text}");
 }
