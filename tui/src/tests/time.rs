@@ -428,3 +428,19 @@ fn times_of_several_days_have_their_day() {
     let timeline = &open(&demo).timeline;
     assert_eq!(clock_secs(timeline, timeline.start()), "23:21:11");
 }
+
+#[test]
+fn the_lane_that_is_selected_says_which_field_is_followed() {
+    let mut stage = stage((120, 40));
+    stage.keys(":co/etcd<Enter>gX<Down>");
+    let mut followed = Vec::new();
+    for _ in 0..2 {
+        let condition = open(&stage).condition.clone().expect("a condition");
+        stage.keys("f");
+        let field = format!(".status.conditions[{condition}].status");
+        assert!(word(&stage).contains(&field), "{field}: {}", word(&stage));
+        followed.push(condition);
+        stage.keys("<Down>");
+    }
+    assert_ne!(followed[0], followed[1]);
+}

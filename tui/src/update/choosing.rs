@@ -117,6 +117,10 @@ pub(super) fn row(open: &mut OpenReel, row: usize) {
         Some((LaneSubject::Object(subject), condition)) => {
             open.lanes.chosen = None;
             open.selected = Some(subject);
+            if condition.is_some() {
+                // Its lane says which field is followed.
+                open.field = None;
+            }
             open.condition = condition;
         }
         Some((subject, _)) => {

@@ -92,28 +92,31 @@ fn field_at(open: &OpenReel, line: usize) -> Option<FieldPath> {
 /// Gives the field that is followed: the one that was chosen, the status of the lane's condition, or
 /// the one at the panel's line.
 pub(crate) fn followed(open: &OpenReel) -> Option<FieldPath> {
-    let of_lane = || {
-        let condition = open.condition.as_deref();
-        let condition = condition.filter(|part| !part.starts_with(CONTAINER_PART))?;
-        let key = kubereel_history::KeyPart {
-            name: "type".to_owned(),
-            value: condition.to_owned(),
-        };
-        let member = |name: &str| kubereel_history::FieldStep::Member(name.to_owned());
-        let item = kubereel_history::FieldStep::Item(vec![key]);
-        Some(
-            [
-                member("status"),
-                member("conditions"),
-                item,
-                member("status"),
-            ]
-            .into_iter()
-            .collect(),
-        )
-    };
     let at_line = || (open.shown_panel() == Panel::Yaml).then(|| field_at(open, open.line))?;
-    open.field.clone().or_else(of_lane).or_else(at_line)
+    let chosen = open.field.clone().or_else(|| field_of_lane(open));
+    chosen.or_else(at_line)
+}
+
+/// Gives the status of the lane's condition.
+fn field_of_lane(open: &OpenReel) -> Option<FieldPath> {
+    let condition = open.condition.as_deref();
+    let condition = condition.filter(|part| !part.starts_with(CONTAINER_PART))?;
+    let key = kubereel_history::KeyPart {
+        name: "type".to_owned(),
+        value: condition.to_owned(),
+    };
+    let member = |name: &str| kubereel_history::FieldStep::Member(name.to_owned());
+    let item = kubereel_history::FieldStep::Item(vec![key]);
+    Some(
+        [
+            member("status"),
+            member("conditions"),
+            item,
+            member("status"),
+        ]
+        .into_iter()
+        .collect(),
+    )
 }
 
 /// Shows something of the object.
@@ -293,7 +296,10 @@ pub(super) fn search_field(open: &mut OpenReel, way: TimeDirection) -> Result<Ef
         "previous"
     };
     let words = format!("the {word} change of .{}", harmless(&field.to_string()));
-    open.field = Some(field.clone());
+    if field_of_lane(open).is_none() {
+        // The line at which the keys are may be another one after the jump.
+        open.field = Some(field.clone());
+    }
     let search = ScreenSearch::Field(FieldSearch {
         subject,
         field,
