@@ -72,7 +72,7 @@ between; every word must hold, but of several namespaces, kinds or states one is
   /web-[0-9]+/              a regular expression, in any case
   ns:shop                   the namespace
   kind:deploy               a resource, by any name that kubectl takes
-  bad                       a state that the row has or had: good, changing, bad, down, absent
+  bad                       a state of the row, or that a lane had: good, changing, bad, down, absent
   label:app=web             a label selector of kubectl; only in tables
   status.phase!=Running     a field that has or has not a value: =, !=, < or >; only in tables
   !ns:kube-system           whatever follows ! must not hold

@@ -3,8 +3,10 @@
 
 use super::object_at::trust;
 use crate::filter::{FilterCandidate, FilterQuery};
+use crate::lane::LaneState;
 use crate::subject::{NamedObject, ResourceEvents};
 use crate::time::CursorPlace;
+use kubereel_cluster::StateKind;
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
 use kubereel_history::{
     ColumnRoom, ObjectFilter, ObjectForm, ObjectVersion, ResourceColumns, Timeline, harmless,
@@ -63,16 +65,21 @@ pub(crate) struct ObjectRow {
     pub(crate) subject: NamedObject,
     /// Its cells.
     pub(crate) cells: Vec<String>,
+    /// Its state at the moment; `None` if its kind has none.
+    pub(crate) health: Option<LaneState>,
     /// When the version came.
     pub(crate) changed: RecordedAt,
 }
 
 impl ObjectRow {
-    /// Tells whether a cell holds a word, in whatever case.
-    pub(crate) fn says(&self, word: &str) -> bool {
-        self.cells
-            .iter()
-            .any(|cell| cell.to_lowercase().contains(word))
+    /// Tells whether a filter lets it through, as far as no body is needed.
+    pub(crate) fn passes(&self, query: &FilterQuery) -> bool {
+        let seen = FilterCandidate {
+            resource: Some(self.subject.resource),
+            namespace: &self.subject.namespace,
+            texts: self.cells.iter().map(String::as_str),
+        };
+        query.admits(&seen, |state| self.health == Some(state))
     }
 }
 
@@ -176,16 +183,16 @@ struct RowReader<'a> {
 impl RowReader<'_> {
     /// Makes a row of a body; `None` if it does not pass.
     fn row(&self, held: &ObjectVersion, body: &[u8]) -> Option<ObjectRow> {
-        let cells = match ObjectForm::default().of(body, self.info) {
-            Ok(object) => {
-                if !self.listing.filter.admits_body(&object) {
-                    return None;
-                }
-                self.columns.row(&object, self.place.at)
-            }
+        let object = match ObjectForm::default().of(body, self.info) {
+            Ok(object) => object,
             Err(error) => return self.unread(held, &error),
         };
-        self.passed(held, cells)
+        if !self.listing.filter.admits_body(&object) {
+            return None;
+        }
+        let health = StateKind::of_resource(self.info).whole(&object);
+        let cells = self.columns.row(&object, self.place.at);
+        self.passed(held, cells, health.map(|(health, _)| health))
     }
 
     /// Makes a row of what cannot be read; whether its labels and fields pass is not known.
@@ -194,16 +201,22 @@ impl RowReader<'_> {
             return None;
         }
         let cells = vec![held.name.clone(), format!("cannot be read: {error}")];
-        self.passed(held, cells)
+        self.passed(held, cells, Some(LaneState::Unknown))
     }
 
-    fn passed(&self, held: &ObjectVersion, mut cells: Vec<String>) -> Option<ObjectRow> {
+    fn passed(
+        &self,
+        held: &ObjectVersion,
+        mut cells: Vec<String>,
+        health: Option<LaneState>,
+    ) -> Option<ObjectRow> {
         if self.info.namespaced && self.listing.namespace.is_none() {
             cells.insert(0, held.namespace.clone());
         }
         let harmless = cells.iter().map(|cell| harmless(cell).into_owned());
         let row = ObjectRow {
             cells: harmless.collect(),
+            health,
             subject: NamedObject {
                 resource: self.listing.resource,
                 namespace: held.namespace.clone(),
@@ -211,16 +224,7 @@ impl RowReader<'_> {
             },
             changed: CursorPlace::behind(self.timeline, held.seq).at,
         };
-        let seen = FilterCandidate {
-            resource: Some(self.listing.resource),
-            namespace: &held.namespace,
-            texts: row.cells.iter().map(String::as_str),
-        };
-        let passes = self
-            .listing
-            .filter
-            .admits(&seen, |state| row.says(state.word()));
-        passes.then_some(row)
+        row.passes(&self.listing.filter).then_some(row)
     }
 }
 

@@ -4,7 +4,7 @@ use super::stage::{Stage, demo, request};
 use crate::answer::SortOrder;
 use crate::filter::{FilterCandidate, FilterQuery, check_filter};
 use crate::lane::LaneState;
-use crate::model::{ActiveScreen, LaneAt, LaneRow, List};
+use crate::model::{ActiveScreen, LaneAt, LaneRow, List, TuiRequest};
 use insta::assert_snapshot;
 use kubereel_format::ResourceId;
 use proptest::prelude::*;
@@ -380,4 +380,29 @@ fn a_filter_for_unknown_finds_lanes_with_gaps_and_nodes_that_do_not_report_ready
     // Before the first list, each lane is unknown: that is not a gap. A head, and five nodes that were created without
     // `Ready`.
     assert_eq!(count(&demo()), 6);
+}
+
+#[test]
+fn a_state_narrows_a_table_to_the_objects_that_are_in_it() {
+    let mut asked = request(&demo());
+    asked.at = Some("23:21:48".parse().expect("a time"));
+    asked.select = Some("clusteroperators".to_owned());
+    let names = |filter: &str| {
+        let asked = TuiRequest {
+            filter: filter.to_owned(),
+            ..asked.clone()
+        };
+        let stage = Stage::open(asked, WIDE);
+        let view = stage.model.open().expect("open").table.as_ref();
+        let view = view.expect("a table");
+        let rows = view.rows.iter().map(|row| &view.table.rows[*row]);
+        rows.map(|row| row.subject.name.clone()).collect::<Vec<_>>()
+    };
+    assert!(names("bad down").contains(&"image-registry".to_owned()));
+    let not_good = names("!good");
+    assert!(
+        not_good.contains(&"image-registry".to_owned()),
+        "{not_good:?}"
+    );
+    assert_eq!(not_good.len() + names("good").len(), names("").len());
 }

@@ -2,11 +2,11 @@
 
 use super::{choosing, growing, lane_rows, marking, moving, opening, panel, problems};
 use crate::answer::{
-    LEAST_MICROS, MOST_READ, MOST_READ_STANDING, NearbyQuery, ObjectRow, Panel, ScreenAnswer,
-    ScreenQuestion, TableQuery,
+    LEAST_MICROS, MOST_READ, MOST_READ_STANDING, NearbyQuery, Panel, ScreenAnswer, ScreenQuestion,
+    TableQuery,
 };
 use crate::effect::Effect;
-use crate::filter::{FilterCandidate, FilterQuery};
+use crate::filter::FilterCandidate;
 use crate::layout::{Layout, layout};
 use crate::model::{
     ActiveScreen, LanePass, List, MOST_WRITTEN_BYTES, Model, OpenReel, Pane, PickerState,
@@ -464,7 +464,7 @@ pub(super) fn filtered(open: &mut OpenReel) {
     let query = open.filter.query();
     if let Some(view) = &mut open.table {
         let rows = view.table.rows.iter().enumerate();
-        let rows = rows.filter(|(_, row)| admits_row(query, row));
+        let rows = rows.filter(|(_, row)| row.passes(query));
         view.rows = rows.map(|(at, _)| at).collect();
         view.measure();
     }
@@ -530,7 +530,7 @@ fn is_let_through(open: &OpenReel, object: &NamedObject) -> bool {
     } else if let Some(view) = &open.table
         && let Some(row) = view.table.rows.iter().find(|row| row.subject == *object)
     {
-        return admits_row(query, row);
+        return row.passes(query);
     } else if query.is_deep() {
         return false;
     }
@@ -540,17 +540,6 @@ fn is_let_through(open: &OpenReel, object: &NamedObject) -> bool {
         texts: std::iter::once(object.name.as_str()),
     };
     query.admits(&seen, |_| false)
-}
-
-/// Tells whether a filter lets a row of a table through.
-fn admits_row(query: &FilterQuery, row: &ObjectRow) -> bool {
-    let seen = FilterCandidate {
-        resource: Some(row.subject.resource),
-        namespace: &row.subject.namespace,
-        texts: row.cells.iter().map(String::as_str),
-    };
-    // A table has no states; the words are looked for as they are.
-    query.admits(&seen, |state| row.says(state.word()))
 }
 
 /// Tells whether the list has what is selected, and only the filter keeps it from showing.
