@@ -1,6 +1,6 @@
 //! Lists and tables, and the filter that narrows them.
 
-use super::stage::{Stage, demo, request};
+use super::stage::{Stage, demo, imported, request};
 use crate::answer::SortOrder;
 use crate::filter::{FilterCandidate, FilterQuery, check_filter};
 use crate::lane::LaneState;
@@ -405,4 +405,13 @@ fn a_state_narrows_a_table_to_the_objects_that_are_in_it() {
         "{not_good:?}"
     );
     assert_eq!(not_good.len() + names("good").len(), names("").len());
+}
+
+#[test]
+fn a_namespace_of_a_recording_without_namespaces_is_chosen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut stage = Stage::open(request(&imported(folder.path())), WIDE);
+    stage.keys(":ns default<Enter>");
+    let open = stage.model.open().expect("open");
+    assert_eq!(open.namespace.as_deref(), Some("default"));
 }

@@ -7,9 +7,9 @@ use crate::msg::KeyAction;
 use crate::subject::NamedObject;
 use crate::theme::Palette;
 use crate::time::TimeDirection::{Next, Previous};
-use kubereel_format::{EventType, ObjectId, RecordedAt, ResourceId};
+use kubereel_format::{EventType, ObjectId, RecordedAt, ResourceId, ResourceInfo};
 use kubereel_history::{Moment, harmless};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most entries that are listed.
 const MOST: usize = 200;
@@ -309,17 +309,27 @@ fn acts() -> impl Iterator<Item = (KeyAction, &'static str, &'static str)> {
     })
 }
 
-/// Gives the namespaces that anything recorded was in.
-fn namespaces(open: &OpenReel) -> Vec<String> {
-    let named = open.timeline.resources().find("namespaces").ok();
-    let objects = named.map_or(&[][..], |info| open.timeline.objects_of(info.id));
-    let keys = objects
-        .iter()
-        .filter_map(|object| open.timeline.key_of(*object));
-    let mut all: Vec<String> = keys.map(|key| key.name.to_owned()).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
+/// Gives the namespaces that were recorded, and those that anything recorded was in: an import may have no Namespaces.
+fn namespaces(open: &OpenReel) -> BTreeSet<String> {
+    let is_namespace = |info: &&ResourceInfo| info.kind == "Namespace";
+    let infos = open.timeline.resources().iter();
+    let (own, others): (Vec<_>, Vec<_>) = infos.partition(is_namespace);
+    let objects = own.into_iter().chain(others).flat_map(|info| {
+        let ids = open.timeline.objects_of(info.id).iter();
+        ids.map(move |object| (*object, is_namespace(&info)))
+    });
+    let names = objects
+        .take(MOST_OBJECTS)
+        .filter_map(|(object, is_namespace)| {
+            let key = open.timeline.key_of(object)?;
+            Some(if is_namespace {
+                key.name
+            } else {
+                key.namespace
+            })
+        });
+    let names: BTreeSet<&str> = names.filter(|name| !name.is_empty()).collect();
+    names.into_iter().map(str::to_owned).collect()
 }
 
 /// Says how well letters fit a text; `None` if they do not. Every word must fit: as a part of the
