@@ -2,7 +2,7 @@
 //! and a direction. Nothing here knows the model or the screen.
 
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_history::{Cut, Timeline, timetext};
+use kubereel_history::{Cut, Moment, Timeline, timetext};
 use std::ops::Range;
 
 /// Which way in time.
@@ -95,12 +95,20 @@ impl CursorPlace {
         }
     }
 
-    /// Writes it for `--at`: a time, or a record where several share the time.
+    /// Writes it for `--at`: a time, or a record where the time does not lead to it.
     pub(crate) fn written(self, timeline: &Timeline) -> String {
-        match self.below.0.checked_sub(1) {
-            Some(seq) if timeline.reel().seq_after(self.at) != self.below => format!("seq:{seq}"),
-            _ => timeline.written(self.at),
+        match self.record(timeline) {
+            Some(seq) => format!("seq:{seq}"),
+            None => timeline.written(self.at),
         }
+    }
+
+    /// Gives the record that it is behind, where its time does not lead to it: several records share the time, or the
+    /// clock was set back.
+    pub(crate) fn record(self, timeline: &Timeline) -> Option<u64> {
+        let of_time = timeline.resolve(Moment::Time(self.at)).ok();
+        let last = self.below.0.checked_sub(1);
+        last.filter(|_| of_time != Some(self.cut()))
     }
 }
 
@@ -314,6 +322,9 @@ impl TimeSelection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::script::{Script, thing};
+    use crate::tests::stage::node;
+    use kubereel_format::Note;
     use proptest::prelude::*;
 
     fn at(micros: i64) -> RecordedAt {
@@ -336,6 +347,42 @@ mod tests {
             for window in [window.moved(by, bounds), window.zoomed(at(from + by), zoom, bounds), window.showing(at(by), bounds)] {
                 prop_assert!(window.from >= bounds.from && window.end() <= bounds.end(), "{window:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_written_place_leads_back_where_a_clock_was_set_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("clock.reel");
+        let mut script = Script::begin(&path);
+        let nodes = script.resource("nodes", "Node", &[]);
+        let stream = script.connect(nodes, None);
+        for rv in 1..=6 {
+            script.wait(20_000);
+            if rv == 4 {
+                script.set_back(50_000);
+                script.note(Note::ClockStepped {
+                    micros: -50_000_000,
+                });
+            }
+            script.modified(
+                stream,
+                thing("", "m-0", "m-0"),
+                rv,
+                &node("m-0", "True", rv),
+            );
+        }
+        script.finish();
+        let timeline = Timeline::open(&path).expect("a reel");
+        for seq in 0..timeline.reel().end().0 {
+            let place = CursorPlace::behind(&timeline, Seq(seq));
+            let written = place.written(&timeline);
+            let moment: Moment = written.parse().expect("a moment");
+            assert_eq!(
+                timeline.resolve(moment).ok(),
+                Some(place.cut()),
+                "{written}"
+            );
         }
     }
 

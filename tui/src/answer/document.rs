@@ -177,10 +177,7 @@ fn file_name(timeline: &Timeline, stem: &str, place: CursorPlace, form: &str) ->
     let stem: String = plain(stem).chars().take(LONGEST_NAME).collect();
     let stem = stem.trim_start_matches(['.', '-']);
     let at = plain(&timetext::rfc3339(place.at));
-    // Several records may share a time: the number tells them apart.
-    let seq = match place.below.0.checked_sub(1) {
-        Some(seq) if timeline.reel().seq_after(place.at) != place.below => format!("-seq{seq}"),
-        _ => String::new(),
-    };
+    let seq = place.record(timeline);
+    let seq = seq.map_or_else(String::new, |seq| format!("-seq{seq}"));
     format!("{stem}-{at}{seq}.{form}")
 }
