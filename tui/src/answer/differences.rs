@@ -67,20 +67,26 @@ pub(super) fn read_diff(
             return vec![PanelLine::of(Ink::Faint, words)];
         }
         (Some(other), Some(here)) => (other.min(here), other.max(here)),
-        (Some(_), None) => {
+        (marked, None) => {
             let at = place.written(timeline);
-            let words = format!("no {name} yet at {at}: c steps to its first version");
-            return vec![PanelLine::of(Ink::Faint, words)];
+            let words = match marked {
+                Some(_) => format!("no {name} yet at {at}: c steps to its first version"),
+                None => format!("{name} does not exist yet"),
+            };
+            let certainty = timeline.certainty(info.id, place.cut());
+            let why = trust(timeline, &certainty);
+            let mut lines: Vec<PanelLine> = why
+                .into_iter()
+                .map(|why| PanelLine::of(Ink::Wary, why))
+                .collect();
+            if certainty.has_state() {
+                lines.push(PanelLine::of(Ink::Plain, words));
+            }
+            return lines;
         }
         (None, Some(_)) => {
             let words = "first recorded version: c steps to the next one";
             return vec![PanelLine::of(Ink::Faint, words)];
-        }
-        (None, None) => {
-            return vec![PanelLine::of(
-                Ink::Plain,
-                format!("{name} does not exist yet"),
-            )];
         }
     };
     let mut lines = vec![

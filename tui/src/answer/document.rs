@@ -1,6 +1,7 @@
 //! What is saved to a file or copied to the clipboard: a list or a panel in a form that other tools read,
 //! and a file name. `runtime` writes it.
 
+use super::line::PanelLine;
 use super::object_at::here;
 use super::question::{ScreenAnswer, ScreenQuestion, answer};
 use super::table::ObjectTable;
@@ -111,8 +112,7 @@ pub(crate) fn document(
 }
 
 fn yaml(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Result<Vec<u8>, String> {
-    let absent = |_| format!("{} does not exist at this time", subject.written(timeline));
-    let here = here(timeline, subject, place).map_err(absent)?;
+    let here = here(timeline, subject, place).map_err(|why| first_words(&why))?;
     let object = timeline.object(here.held.seq, here.info, ObjectForm::default());
     let object = object.map_err(|error| error.to_string())?;
     let mut text = String::new();
@@ -121,11 +121,15 @@ fn yaml(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Resul
 }
 
 fn raw(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Result<Vec<u8>, String> {
-    let absent = |_| format!("{} does not exist at this time", subject.written(timeline));
-    let here = here(timeline, subject, place).map_err(absent)?;
+    let here = here(timeline, subject, place).map_err(|why| first_words(&why))?;
     let body = timeline.reel().body(here.held.seq);
     body.map(|body| body.to_vec())
         .map_err(|error| error.to_string())
+}
+
+/// Gives the first of the lines that say why there is no version: what is not known of the moment, or that there is none.
+fn first_words(why: &[PanelLine]) -> String {
+    why.first().map(PanelLine::text).unwrap_or_default()
 }
 
 /// Writes a table as kubectl does.

@@ -405,3 +405,33 @@ fn versions_and_events_that_are_not_listed_are_counted() {
     let text = text(&mut stage, "GES");
     assert_eq!(text.lines().last(), Some("and 6 earlier Events"), "{text}");
 }
+
+#[test]
+fn what_is_not_known_of_an_object_is_not_called_absent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("late.reel");
+    let mut script = Script::begin(&path);
+    let nodes = script.resource("nodes", "Node", &["no"]);
+    let pods = script.resource("pods", "Pod", &["po"]);
+    let stream = script.connect(nodes, None);
+    script.synced(stream, 1);
+    script.wait(90_000);
+    let stream = script.connect(pods, None);
+    let web = thing("shop", "web", "web");
+    script.initial(stream, web, 2, &pod(web, 2, "x"));
+    script.synced(stream, 2);
+    script.wait(10_000);
+    script.finish();
+    let mut stage = Stage::open(request(&path), NARROW);
+    stage.keys(":pod web<Enter>:+10s<Enter>S<Enter>");
+    let word = stage.model.word.clone().unwrap_or_default();
+    assert!(
+        word.contains("unknown before 14:01:30"),
+        "{word} {}",
+        stage.screen()
+    );
+    stage.keys("D");
+    let screen = stage.screen();
+    assert!(screen.contains("unknown before 14:01:30"), "{screen}");
+    assert!(!screen.contains("does not exist"), "{screen}");
+}
