@@ -551,10 +551,13 @@ fn anew_line(version: &HistoryVersion) -> Option<StyledLine> {
     } else {
         "; the deletion of the old one was not observed"
     };
-    let uid = &version.uid;
+    let uids = match (old_uid.as_str(), version.uid.as_str()) {
+        ("", "") => String::new(),
+        (old, new) => format!(": uid {old} → {new}"),
+    };
     let line = StyledLine::of(
         Style::Wary,
-        format!("── another object with this name: uid {old_uid} → {uid}{seen} ──"),
+        format!("── another object with this name{uids}{seen} ──"),
     );
     Some(line)
 }

@@ -81,6 +81,36 @@ fn times_that_step_back_are_told_and_have_several_places() {
 }
 
 #[test]
+fn a_deletion_ends_an_object_without_a_uid() {
+    let pod = |image: &str| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"namespace":"a","name":"web"}},"spec":{{"image":"{image}"}}}}"#
+        )
+    };
+    let lines = [
+        line("\"2026-11-23T10:00:00Z\"", "ADDED", &pod("v1")),
+        line("\"2026-11-23T10:01:00Z\"", "DELETED", &pod("v1")),
+        line("\"2026-11-23T11:00:00Z\"", "ADDED", &pod("v2")),
+    ];
+    let input = Input::new(lines.concat());
+    let _imported = input.import(&[]).ok();
+    let reel = input.text("out.reel");
+    let history = kubereel(&["history", &reel, "pod/web", "-n", "a"]).ok();
+    assert!(
+        history.contains("── another object with this name ──"),
+        "{history}"
+    );
+    let compared = ["diff", &reel, "--from", "10:30", "--to", "11:00"];
+    let compared = kubereel(&compared).out;
+    assert!(
+        compared.contains("created, first seen at 11:00"),
+        "{compared}"
+    );
+    let between = kubereel(&["get", &reel, "pod/web", "-n", "a", "--at", "10:30"]);
+    assert!(between.err.contains("to 10:01"), "{between:#?}");
+}
+
+#[test]
 fn the_first_event_of_an_import_is_found_in_either_group() {
     let event = r#"{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"namespace":"default","name":"a.1","uid":"e","resourceVersion":"9"},"regarding":{"kind":"Pod","namespace":"default","name":"a","uid":"u"},"reason":"BackOff","note":"back-off","type":"Warning"}"#;
     let pod = line("\"2026-11-23T10:00:01Z\"", "ADDED", POD);

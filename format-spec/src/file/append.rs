@@ -245,6 +245,11 @@ impl Appender {
         };
         let print = self.print(&key);
         let known = self.objects.get(&print).copied();
+        // No uid tells it from the one of its name that was deleted.
+        let is_another = |object: &ObjectId| {
+            key.uid.is_empty() && event.kind != EventType::Deleted && !self.encoder.is_live(*object)
+        };
+        let known = known.filter(|object| !is_another(object));
         let last;
         let body = match event.body {
             NewBody::Bytes(bytes) => bytes,

@@ -204,6 +204,11 @@ impl Encoder {
         }
     }
 
+    /// Returns whether an object's last version is not its deletion.
+    pub(crate) fn is_live(&self, object: ObjectId) -> bool {
+        self.live.contains_key(&object)
+    }
+
     /// Returns the last body of a live object.
     pub(crate) fn last(&mut self, object: ObjectId) -> Option<Result<Vec<u8>, CodecError>> {
         let kept = self.kept(object).transpose()?;

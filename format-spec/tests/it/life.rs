@@ -4,6 +4,7 @@ use kubereel_format::{
     Appender, BodyBuffer, ConnectionId, EventType, Evidence, NewBody, NewEvent, Note, ObjectKey,
     Reel, ResourceId, ResourceInfo, Seq, Stamp,
 };
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 pub(super) fn stamp(micros: i64) -> Stamp {
@@ -119,6 +120,7 @@ pub(super) fn check(path: &Path, written: &[WrittenEvent]) {
     let all: Vec<Seq> = events.iter().map(|event| event.head.seq).collect();
     let bodies = reel.gather(&all, None, &mut |_| {});
     let mut buffer = BodyBuffer::default();
+    let mut lasts = HashMap::new();
     for (event, written) in events.iter().zip(written) {
         assert_eq!(&event.body[..], &written.body[..]);
         assert_eq!(
@@ -129,9 +131,14 @@ pub(super) fn check(path: &Path, written: &[WrittenEvent]) {
         assert_eq!(event.head.resource_version, written.rv);
         assert_eq!(event.head.connection, ConnectionId(written.resource + 10));
         let key = key(written);
-        let mut objects = reel.objects();
-        let object = objects.find(|object| object.key == key.view()).unwrap().id;
-        assert_eq!(event.head.object, object);
+        let object = event.head.object;
+        assert_eq!(reel.key(object).unwrap(), key.view());
+        let is_gone = written.kind == EventType::Deleted;
+        // Only its uid tells an object from the one of its name that was deleted.
+        let is_another = |was_gone| was_gone && !is_gone && written.uid.is_empty();
+        if let Some((last, was_gone)) = lasts.insert(key, (object, is_gone)) {
+            assert_eq!(last == object, !is_another(was_gone));
+        }
         assert!(reel.versions(object).contains(&event.head.seq));
     }
     // From the end, so that earlier decoding does not help.
