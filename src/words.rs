@@ -1,5 +1,6 @@
 //! How amounts are written. The units of durations are those of `timetext`.
 
+use kubereel_format::LossCounts;
 use kubereel_history::timetext;
 
 pub(crate) use kubereel_history::counttext::{Amount, count, inflected, number};
@@ -23,6 +24,21 @@ pub(crate) fn without_os_codes(text: &str) -> String {
     }
     plain.push_str(rest);
     plain
+}
+
+/// Writes how much cannot be read; empty if all can.
+pub(crate) fn losses(lost: LossCounts) -> String {
+    let mut parts = Vec::new();
+    if lost.events > 0 {
+        parts.push(count(lost.events, "event unreadable"));
+    }
+    if lost.records > 0 {
+        parts.push(count(lost.records, "record lost"));
+    }
+    if lost.is_end_lost {
+        parts.push("what followed at the end".to_owned());
+    }
+    parts.join(" · ")
 }
 
 /// Writes a length of time. A clock that was set back leaves none.

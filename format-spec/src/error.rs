@@ -382,6 +382,11 @@ impl Loss {
         }
     }
 
+    /// Returns whether more records may have followed at the end.
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Unknown | Self::Records { last: None, .. })
+    }
+
     /// Returns the last lost record, if it is known.
     pub const fn last(self) -> Option<Seq> {
         match self {

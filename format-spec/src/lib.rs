@@ -30,8 +30,8 @@ pub use error::{
 pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey, ObjectKeyRef};
 pub use file::{
     Appender, BlockInfo, BodyBuffer, Bounds, CommitStats, Event, FinishStats, GatheredBodies,
-    GrowingReel, ObjectMemory, PartSizes, REEL_START_BYTES, ReadCounts, RecoverStats, Reel,
-    ReelGrowth, ReelObject, Scan, SealDensity, Sealed, SizeBreakdown, Usage, copy_in_use,
+    GrowingReel, LossCounts, ObjectMemory, PartSizes, REEL_START_BYTES, ReadCounts, RecoverStats,
+    Reel, ReelGrowth, ReelObject, Scan, SealDensity, Sealed, SizeBreakdown, Usage, copy_in_use,
     file_digest, is_in_use, is_reel_start, panic_is_caught, recover,
 };
 pub use harmless::{cut, harmless, quoted};

@@ -10,5 +10,5 @@ mod report;
 mod search;
 
 pub use canary::{Canaries, CanaryError};
-pub use report::{FindingPlace, ScanError, ScanFinding, ScanReport};
+pub use report::{FindingPlace, ScanError, ScanFinding, ScanReport, UnreadPart};
 pub use search::{ScanOptions, scan};

@@ -81,6 +81,16 @@ pub struct ScanFinding {
     pub begin: String,
 }
 
+/// A part of a reel that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnreadPart {
+    /// The place and the cause.
+    pub words: String,
+    /// The number of unreadable events, notes or texts, as far as it is known.
+    pub count: u64,
+}
+
 /// The result of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -94,8 +104,8 @@ pub struct ScanReport {
     pub high_entropy: Vec<ScanFinding>,
     /// Their number.
     pub high_entropy_total: u64,
-    /// What could not be read: it may contain a secret.
-    pub unread: Vec<String>,
+    /// What could not be read, each kind once: it may contain a secret.
+    pub unread: Vec<UnreadPart>,
     /// The number of searched objects of events.
     pub objects: u64,
     /// The searched bytes of objects, names, notes and documents.

@@ -4,7 +4,7 @@
 //! searched in windows, which overlap by more than the length that a pattern needs.
 
 use crate::canary::{Canaries, CanaryMatch};
-use crate::report::{FindingPlace, ScanError, ScanFinding, ScanReport};
+use crate::report::{FindingPlace, ScanError, ScanFinding, ScanReport, UnreadPart};
 use kubereel_format::{
     BlobId, Note, NoteEntry, ObjectId, ObjectKeyRef, Reel, ResourceId, ResourceInfo,
 };
@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-/// The number of unreadable places that are listed.
+/// The number of kinds of unreadable parts that are listed.
 const UNREAD_MOST: usize = 100;
 
 /// What to search for.
@@ -56,7 +56,8 @@ pub fn scan(
         },
     };
     for damage in reel.damage() {
-        search.unread(&format!("{}: {}", damage.place, damage.cause));
+        let count = reel.lost_in(damage.loss).unwrap_or_default();
+        search.unread(&format!("{}: {}", damage.place, damage.cause), count);
     }
     for entry in reel.notes() {
         if let Note::Resource(info) = &entry.note {
@@ -70,7 +71,9 @@ pub fn scan(
                 search.event(&event);
                 progress(event.head.seq.0);
             }
-            Err(error) => search.unread(&error.to_string()),
+            // The damaged places name them.
+            Err(_) if reel.has_losses() => {}
+            Err(error) => search.unread(&error.to_string(), 1),
         }
     }
     for entry in reel.notes() {
@@ -95,10 +98,13 @@ struct ReelSearch<'a> {
 }
 
 impl ReelSearch<'_> {
-    fn unread(&mut self, what: &str) {
-        if self.report.unread.len() < UNREAD_MOST {
-            let what = self.shown(what);
-            self.report.unread.push(what);
+    fn unread(&mut self, what: &str, count: u64) {
+        let words = self.shown(what);
+        let unread = &mut self.report.unread;
+        if let Some(known) = unread.iter_mut().find(|part| part.words == words) {
+            known.count = known.count.saturating_add(count);
+        } else if unread.len() < UNREAD_MOST {
+            unread.push(UnreadPart { words, count });
         }
     }
 
@@ -177,7 +183,7 @@ impl ReelSearch<'_> {
         for blob in blobs {
             match self.reel.blob(*blob) {
                 Ok(bytes) => whole.extend_from_slice(&bytes),
-                Err(error) => self.unread(&error.to_string()),
+                Err(error) => self.unread(&error.to_string(), 1),
             }
         }
         if !whole.is_empty() {

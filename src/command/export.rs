@@ -4,8 +4,8 @@ use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
-use crate::words::count;
-use kubereel_format::{Loss, Seq};
+use crate::words::{self, count};
+use kubereel_format::{Loss, LossCounts, Seq};
 use kubereel_history::{ExportError, Exported, ReelSummary, ResourceSummary, Timeline, harmless};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -119,20 +119,23 @@ fn say_what_is_missing(
         screen.aside(paint.wary(&format!("changes may be missing for {named}")))?;
         screen.aside("hint: to see when and why: kubereel verify REEL")?;
     }
-    let unread = exported.unread.iter().map(ToString::to_string);
-    let damage = timeline.reel().damage().iter();
-    let damage = damage.filter(|one| one.loss != Loss::Nothing);
+    let reel = timeline.reel();
+    let unread = exported.unread.as_ref().map(ToString::to_string);
+    let mut damage = reel.damage().iter();
+    let damage = damage.find(|one| one.loss != Loss::Nothing);
     let damage = damage.map(|one| format!("{}: {}", one.place, one.cause));
-    let missing: Vec<String> = unread.chain(damage).collect();
-    let Some(first) = missing.first() else {
+    let lost = words::losses(LossCounts {
+        events: reel.event_count().saturating_sub(exported.lines),
+        ..reel.losses()
+    });
+    let Some(first) = unread.or(damage).filter(|_| !lost.is_empty()) else {
         return Ok(if unobserved.is_empty() {
             Exit::Yes
         } else {
             Exit::Unknown
         });
     };
-    let places = count(missing.len(), "place");
     Err(CommandError::reel(format!(
-        "the reel is damaged, events are missing: {places}, the first: {first}"
+        "the reel is damaged, events are missing: {lost}, the first: {first}"
     )))
 }

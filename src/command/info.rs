@@ -6,7 +6,7 @@ use crate::files;
 use crate::progress::ProgressReporter;
 use crate::screen::{Console, Paint};
 use crate::table::TextTable;
-use crate::words::{CLOCK_STEP, bytes, count, duration, number};
+use crate::words::{self, CLOCK_STEP, bytes, count, duration, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::{
     GapSummary, ReelSummary, ResourceSummary, Timeline, UnseenSummary, harmless, timetext, waits,
@@ -211,6 +211,10 @@ impl InfoPage<'_> {
         for damage in &summary.damage {
             let text = self.paint.bad(&damage.lost);
             self.push("damaged", &[text]);
+        }
+        let lost = words::losses(self.timeline.reel().losses());
+        if !lost.is_empty() {
+            self.push("lost", &[self.paint.bad(&lost)]);
         }
     }
 

@@ -532,17 +532,18 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
 
 /// Says why a name names no recorded resource.
 fn unknown_resource(error: &SelectError, timeline: &Timeline) -> CommandError {
+    let is_damaged = timeline.reel().has_losses() || timeline.has_lost_records();
     // A name of kubectl is not a misspelled other one: "pvc" does not mean "svc".
     if let SelectError::UnknownResource { name, .. } = error
         && let Some(known) = builtin_resource(name)
-        && !timeline.reel().has_losses()
+        && !is_damaged
     {
         return CommandError::usage(format!("{error}: it has no {known}"))
             .hint("to list its resources: kubereel api-resources REEL")
             .of_missing_resource();
     }
     match error {
-        SelectError::UnknownResource { .. } if timeline.reel().has_losses() => {
+        SelectError::UnknownResource { .. } if is_damaged => {
             CommandError::reel(format!("{error}, as far as it can be read"))
                 .hint("to see where it is damaged: kubereel info REEL")
         }

@@ -6,7 +6,7 @@ use crate::files;
 use crate::outputs::outputs;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
-use crate::words::{bytes, count};
+use crate::words::{self, bytes, count};
 use kubereel_format::{RecoverError, RecoverStats, recover};
 use kubereel_history::{Timeline, harmless};
 use std::path::PathBuf;
@@ -49,11 +49,11 @@ struct RecoverOutput<'a>(stats: &RecoverStats, losses: &'a [String]) {
     /// Notes that were written, without those about losses.
     notes: u64 = stats.notes,
     /// Events whose objects cannot be read.
-    lost_events: u64 = stats.lost_events,
+    lost_events: u64 = stats.lost.events,
     /// Unreadable events and notes, as far as their number is known.
-    lost_records: u64 = stats.lost_records,
+    lost_records: u64 = stats.lost.records,
     /// Whether more events may have followed at the end.
-    end_lost: bool = stats.is_end_lost,
+    end_lost: bool = stats.lost.is_end_lost,
     /// The losses as the new file lists them.
     losses: &'a [String] = losses,
     /// The bytes of the new file.
@@ -106,13 +106,7 @@ fn print(
     if losses.is_empty() {
         return screen.line(paint.good("nothing is lost"));
     }
-    let lost = stats.lost_events.saturating_add(stats.lost_records);
-    let more = if stats.is_end_lost {
-        ", and what followed at the end"
-    } else {
-        ""
-    };
-    screen.line(paint.bad(&format!("lost: {}{more}", count(lost, "record"))))?;
+    screen.line(paint.bad(&format!("lost: {}", words::losses(stats.lost))))?;
     for loss in losses.iter().take(LISTED) {
         screen.line(format!("  {}", harmless(loss)))?;
     }

@@ -9,7 +9,9 @@ use crate::table::TextTable;
 use crate::words::{Amount as _, bytes, count, number};
 use crate::{files, redaction};
 use kubereel_history::{Timeline, harmless, timetext};
-use kubereel_scan::{Canaries, FindingPlace, ScanError, ScanFinding, ScanOptions, ScanReport};
+use kubereel_scan::{
+    Canaries, FindingPlace, ScanError, ScanFinding, ScanOptions, ScanReport, UnreadPart,
+};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -137,11 +139,21 @@ struct ScanOutput<'a>(report: &'a ScanReport) {
     high_entropy_total: u64 = report.high_entropy_total,
     high_entropy: Vec<ScanFindingOutput<'a>> =
         report.high_entropy.iter().map(ScanFindingOutput::of).collect(),
-    unread: &'a [String] = &report.unread,
+    unread: Vec<UnreadOutput<'a>> = report.unread.iter().map(UnreadOutput::of).collect(),
     objects: u64 = report.objects,
     decompressed_bytes: u64 = report.decompressed_bytes,
     file_bytes: u64 = report.file_bytes,
     canaries: u64 = report.canaries,
+}
+}
+
+outputs! {
+/// A part that could not be read.
+struct UnreadOutput<'a>(part: &'a UnreadPart) {
+    /// The place and the cause.
+    words: &'a str = &part.words,
+    /// The number of unreadable events, notes or texts, as far as it is known.
+    count: u64 = part.count,
 }
 }
 
@@ -198,7 +210,10 @@ fn print_page(
     print_findings(timeline, &report.found, report.total, screen)?;
     let paint = screen.err_paint();
     for unread in &report.unread {
-        let text = format!("not read: {}", harmless(unread));
+        let mut text = format!("not read: {}", harmless(&unread.words));
+        if unread.count > 0 {
+            text = format!("{text} ({} unread)", number(unread.count));
+        }
         screen.aside(paint.bad(&text))?;
     }
     let searched = [

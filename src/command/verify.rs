@@ -9,7 +9,8 @@ use crate::outputs::outputs;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::table::TextTable;
-use crate::words::{Amount, CLOCK_STEP, bytes, count, duration, number};
+use crate::words::{self, Amount, CLOCK_STEP, bytes, count, duration, number};
+use kubereel_format::LossCounts;
 use kubereel_history::{
     AccountSummary, GapSummary, Integrity, OutageSummary, Proof, RangeSummary, ReelVerdict,
     ResourceCompleteness, ResourceProof, Timeline, harmless,
@@ -116,7 +117,7 @@ fn print_page(
     is_all: bool,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
-    print_integrity(proof, screen)?;
+    print_integrity(timeline, proof, screen)?;
     print_resources(timeline, proof, is_all, screen)?;
     print_revisions(timeline, proof, screen)?;
     print_outages(timeline, proof, screen)?;
@@ -145,7 +146,11 @@ fn print_rest(screen: &mut Console, total: impl Amount, what: &str) -> Result<()
     labelled(screen, "", &text)
 }
 
-fn print_integrity(proof: &Proof, screen: &mut Console) -> Result<(), CommandError> {
+fn print_integrity(
+    timeline: &Timeline,
+    proof: &Proof,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
     let paint = screen.paint();
     let read = &proof.integrity;
     let verdict = if read.whole {
@@ -153,12 +158,17 @@ fn print_integrity(proof: &Proof, screen: &mut Console) -> Result<(), CommandErr
     } else {
         paint.bad(&count(read.damaged_places, "place damaged"))
     };
-    let parts = [
-        verdict,
+    let lost = words::losses(LossCounts {
+        events: read.unreadable,
+        ..timeline.reel().losses()
+    });
+    let mut parts = vec![verdict];
+    parts.extend((!lost.is_empty()).then(|| paint.bad(&lost)));
+    parts.extend([
         count(read.records, "record"),
         count(read.blocks, "block"),
         format!("{} decompressed", bytes(read.decompressed_bytes)),
-    ];
+    ]);
     labelled(screen, "integrity", &parts.join(" · "))?;
     let digest = read.digest.as_deref();
     labelled(

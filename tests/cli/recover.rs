@@ -343,6 +343,83 @@ fn intervals_end_where_the_next_versions_of_their_objects_are_unreadable() {
 }
 
 #[test]
+fn all_commands_count_the_same_loss() {
+    let copies = Copies::new();
+    let mut bytes = copies.bytes.clone();
+    for page in (20..bytes.len() / 4096 - 4).step_by(20) {
+        bytes[page * 4096..(page + 1) * 4096].fill(0);
+    }
+    let path = copies.write("holes.reel", &bytes);
+    let json =
+        |words: &[&str]| -> Value { serde_json::from_str(&kubereel(words).out).expect("JSON") };
+    let info = json(&["info", &path, "-o", "json"]);
+    let lost = |field: &str| info[field].as_u64().expect("a number");
+    let (events, records) = (lost("unreadable"), lost("lost_records"));
+    let proof = json(&["verify", &path, "-o", "json"]);
+    assert_eq!(proof["integrity"]["unreadable"], events);
+    assert_eq!(proof["integrity"]["lost_records"], records);
+    let to = copies.path("new.reel").to_str().expect("text").to_owned();
+    let stats = json(&["recover", &path, &to, "-o", "json"]);
+    assert_eq!(stats["lost_events"], events);
+    assert_eq!(stats["lost_records"], records);
+    let exported = kubereel(&["export", &path]).code(3);
+    let lines = u64::try_from(exported.out.lines().count()).expect("a number");
+    assert_eq!(info["events"]["total"], lines + events);
+    let page = kubereel(&["info", &path]).out;
+    let words = page.lines().find_map(|line| line.strip_prefix("lost "));
+    let words = words.expect("a line about the loss").trim();
+    assert!(exported.err.contains(words), "{words}: {}", exported.err);
+    let verdict = kubereel(&["verify", &path]).out;
+    assert!(verdict.contains(words), "{words}: {verdict}");
+    // What is stored as a difference from a lost object is not observed.
+    let damage = info["damage"].as_array().expect("a list");
+    let is_behind = |place: &&Value| {
+        let words = place["lost"].as_str().expect("text");
+        words.contains(" of the events ")
+    };
+    let behind = damage
+        .iter()
+        .find(is_behind)
+        .expect("a place behind a lost one");
+    let resources = proof["resources"].as_array().expect("a list");
+    let pods = resources.iter().find(|one| one["resource"] == "pods");
+    let unseen = pods.expect("pods")["unseen"].to_string();
+    assert!(
+        unseen.contains(behind["place"].as_str().expect("text")),
+        "{unseen}"
+    );
+    let scan = json(&["scan", &path, "-o", "json"]);
+    let unread = scan["unread"].as_array().expect("a list");
+    let kinds: std::collections::BTreeSet<&str> = unread
+        .iter()
+        .filter_map(|part| part["words"].as_str())
+        .collect();
+    assert_eq!(kinds.len(), unread.len(), "{unread:?}");
+    let counts = unread.iter().filter_map(|part| part["count"].as_u64());
+    assert!(counts.sum::<u64>() >= events, "{unread:?}");
+}
+
+#[test]
+fn a_moment_before_a_lost_begin_is_not_outside_of_the_recording() {
+    let copies = Copies::new();
+    let sealed = copies.path("sealed.reel");
+    let whole = copies.path("whole.reel");
+    let text = |path: &PathBuf| path.to_str().expect("text").to_owned();
+    let _page = kubereel(&["seal", &text(&whole), &text(&sealed)]).ok();
+    let mut bytes = fs::read(&sealed).expect("the sealed reel");
+    bytes[4096..17 * 4096].fill(0);
+    let path = copies.write("begin.reel", &bytes);
+    let page = kubereel(&["info", &path]).code(3).out;
+    assert!(page.contains("records 0–"), "{page}");
+    let recovered = copies.path("recovered.reel");
+    let _page = kubereel(&["recover", &path, &text(&recovered)]).code(1);
+    for path in [path, text(&recovered)] {
+        let early = kubereel(&["get", &path, "pods", "-A", "--at", "23:21:20"]).code(3);
+        assert!(!early.err.contains("outside of the recording"), "{early:?}");
+    }
+}
+
+#[test]
 fn a_moment_among_lost_records_of_a_sealed_reel_is_not_known() {
     let copies = Copies::new();
     let sealed = copies.path("sealed.reel");

@@ -61,6 +61,8 @@ struct FrameDamage {
     blocks: HashMap<u32, String>,
     /// Parts of checkpoints, by their place in the stream.
     parts: HashMap<u64, String>,
+    /// Events of a damaged reel: those that are encoded against one of them need not be followed any farther.
+    events: HashMap<Seq, Arc<ReadError>>,
 }
 
 /// Why a body is not put together.
@@ -376,6 +378,16 @@ impl BodyReader {
         held(&self.known)
             .get(seq, |body| body.len())
             .map(|body| Arc::clone(&*body))
+    }
+
+    /// Returns why a body cannot be read, if that was found before.
+    pub(crate) fn loss(&self, seq: Seq) -> Option<Arc<ReadError>> {
+        held(&self.damage).events.get(&seq).map(Arc::clone)
+    }
+
+    /// Keeps why a body cannot be read.
+    pub(crate) fn lose(&self, seq: Seq, error: &Arc<ReadError>) {
+        held(&self.damage).events.insert(seq, Arc::clone(error));
     }
 
     /// Keeps a body that was put together.

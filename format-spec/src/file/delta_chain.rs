@@ -28,12 +28,40 @@ struct DeltaStep {
 }
 
 /// Returns the body of an event; with `at`, of one that is the last of its object before `at`.
+///
+/// What damage took may be in a checkpoint: in the last one before the event, or before the object's next one.
 pub(crate) fn body_of(
     reel: &Reel,
     reader: &BodyReader,
     seq: Seq,
     at: Option<Seq>,
 ) -> Result<Arc<[u8]>, ReadError> {
+    let error = match (body_along(reel, reader, seq, at), reel.object_of(seq)) {
+        (Err(error), Some(_)) if reel.has_losses() => error,
+        (body, _) => return body.map_err(Arc::unwrap_or_clone),
+    };
+    let versions = reel
+        .object_of(seq)
+        .map_or(&[][..], |object| reel.versions(object));
+    let next = versions.get(versions.partition_point(|known| *known <= seq));
+    let next = next.copied().unwrap_or(reel.end());
+    let mut others = [Seq(seq.0.saturating_add(1)), next].into_iter();
+    if reader.loss(seq).is_none()
+        && let Some(body) = others.find_map(|at| body_along(reel, reader, seq, Some(at)).ok())
+    {
+        return Ok(body);
+    }
+    reader.lose(seq, &error);
+    Err(Arc::unwrap_or_clone(error))
+}
+
+/// Returns the body of an event along one way back.
+fn body_along(
+    reel: &Reel,
+    reader: &BodyReader,
+    seq: Seq,
+    at: Option<Seq>,
+) -> Result<Arc<[u8]>, Arc<ReadError>> {
     let mut object = reel.object_of(seq).ok_or_else(|| no_event(reel, seq))?;
     let ladder = at.map_or_else(Vec::new, |at| ladder(reel, at));
     let mut steps: Vec<DeltaStep> = Vec::new();
@@ -46,11 +74,12 @@ pub(crate) fn body_of(
         if let Some(body) = stored(reel, reader, &ladder, here, object) {
             break Some(body);
         }
+        if let Some(error) = reader.loss(here) {
+            return Err(error);
+        }
         if steps.len() >= MAX_CHAIN {
-            return Err(ReadError::Event {
-                seq,
-                cause: format!("more than {MAX_CHAIN} versions lie behind it"),
-            });
+            let cause = format!("more than {MAX_CHAIN} versions lie behind it");
+            return Err(ReadError::Event { seq, cause }.into());
         }
         let step = step(reel, reader, here, object)?;
         let base = step.base;
@@ -62,10 +91,8 @@ pub(crate) fn body_of(
             raw_bytes = step.bodies.raw().len().saturating_add(raw_bytes);
         }
         if raw_bytes > MAX_CHAIN_RAW {
-            return Err(ReadError::Event {
-                seq,
-                cause: format!("blocks of more than {MAX_CHAIN_RAW} bytes lie behind it"),
-            });
+            let cause = format!("blocks of more than {MAX_CHAIN_RAW} bytes lie behind it");
+            return Err(ReadError::Event { seq, cause }.into());
         }
         steps.push(step);
         match base {
@@ -86,7 +113,7 @@ pub(crate) fn body_of(
         reader.keep(step.seq, &built);
         body = Some(built);
     }
-    body.ok_or_else(|| lost(seq))
+    body.ok_or_else(|| lost(seq).into())
 }
 
 /// Returns the text that a body is encoded against; `before` is the version that its base names.

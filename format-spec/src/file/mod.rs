@@ -32,6 +32,7 @@ mod shared_text;
 mod snapshot;
 mod spill;
 pub(crate) mod tables;
+mod unreadable;
 
 pub use append::{Appender, Bounds, CommitStats, ObjectMemory};
 pub use backend::panic_is_caught;
@@ -48,3 +49,4 @@ pub use scan::{Event, Scan};
 pub use seal_writer::SealDensity;
 pub(crate) use seal_writer::SealWriter;
 pub use snapshot::{GrowingReel, ReelGrowth, copy_in_use, is_in_use};
+pub use unreadable::LossCounts;

@@ -9,13 +9,14 @@
 //!   replaced.
 //! * A reel that was not finished does not become finished.
 
-use crate::error::{Loss, ReadError, RecoverError};
+use crate::error::RecoverError;
 use crate::file::append::{Appender, Bounds};
 use crate::file::backend::restrict_access;
 use crate::file::finish::sync_folder;
 use crate::file::load::Slot;
 use crate::file::reel::Reel;
 use crate::file::scan::Event;
+use crate::file::unreadable::{self, LossCounts, NEAR, UnreadableRecords, text_of};
 use crate::id::{ObjectId, ResourceId, Seq, Stamp};
 use crate::limits::COMMIT_RECORDS;
 use crate::note::{BlobNote, Note, NoteEntry};
@@ -29,14 +30,10 @@ pub struct RecoverStats {
     pub events: u64,
     /// The number of written notes, without those about losses.
     pub notes: u64,
-    /// The number of events with an unreadable body.
-    pub lost_events: u64,
-    /// The number of unreadable records, as far as it is known.
-    pub lost_records: u64,
+    /// What could not be read.
+    pub lost: LossCounts,
     /// The number of notes about losses.
     pub losses: u64,
-    /// Whether more records may have followed at the end.
-    pub is_end_lost: bool,
     /// The new file's length, in bytes.
     pub file_bytes: u64,
 }
@@ -125,8 +122,7 @@ fn write(
         appender,
         pending: 0,
         stats: RecoverStats {
-            lost_events: losses.events,
-            lost_records: losses.records,
+            lost: losses.counts,
             ..RecoverStats::default()
         },
     };
@@ -152,17 +148,13 @@ fn write(
     copy.end()
 }
 
-/// How many readable records may lie between two losses that share a note.
-const NEAR: u64 = 1024;
-
 /// Unreadable records.
 #[derive(Default)]
 struct Losses {
     runs: Vec<LostRun>,
     /// Their resources, as far as the reel states them.
     announced: BTreeSet<ResourceId>,
-    events: u64,
-    records: u64,
+    counts: LossCounts,
 }
 
 /// Unreadable records that lie close together.
@@ -194,27 +186,16 @@ impl Losses {
     /// Finds all unreadable records: every body is decoded for that.
     fn find(reel: &Reel) -> Self {
         let mut losses = Self::none(reel);
-        let mut events = reel.scan().filter_map(Result::ok).peekable();
-        let mut notes = reel.notes().iter().peekable();
+        let unreadable = UnreadableRecords::find(reel);
+        losses.counts = unreadable.counts();
         for seq in (0..reel.end().0).map(Seq) {
-            let event = events.next_if(|event| event.head.seq == seq);
-            match reel.loaded.heads.slot(seq) {
-                Some(Slot::Event(object)) => {
-                    let resource = reel.key(object).map(|key| key.resource);
-                    let resource = resource.filter(|known| losses.announced.contains(known));
-                    if event.is_none() || resource.is_none() {
-                        losses.events = losses.events.saturating_add(1);
-                        losses.lose(reel, seq, resource);
-                    }
-                }
-                Some(Slot::Note)
-                    if notes
-                        .next_if(|note| note.seq == seq)
-                        .is_some_and(|note| text_of(reel, &note.note).is_ok()) => {}
-                _ => {
-                    losses.records = losses.records.saturating_add(1);
-                    losses.lose(reel, seq, None);
-                }
+            if unreadable.has_event(seq) {
+                let key = reel.object_of(seq).and_then(|object| reel.key(object));
+                let resource = key.map(|key| key.resource);
+                let resource = resource.filter(|known| losses.announced.contains(known));
+                losses.lose(reel, seq, resource);
+            } else if unreadable.has_other(seq) {
+                losses.lose(reel, seq, None);
             }
         }
         losses
@@ -236,7 +217,7 @@ impl Losses {
                 resources: BTreeSet::new(),
                 is_unknown: false,
                 is_dated,
-                cause: cause_of(reel, seq),
+                cause: place_of(reel, seq),
             }),
         };
         run.last = seq;
@@ -277,19 +258,6 @@ impl LostRun {
             cause: self.cause,
         }
     }
-}
-
-/// Returns the bytes of a note.
-fn text_of(reel: &Reel, note: &Note) -> Result<Vec<u8>, ReadError> {
-    let blobs = match note {
-        Note::OddLine { blobs, .. } | Note::Document { blobs, .. } => blobs.as_slice(),
-        _ => &[],
-    };
-    let mut bytes = Vec::new();
-    for blob in blobs {
-        bytes.extend_from_slice(&reel.blob(*blob)?);
-    }
-    Ok(bytes)
 }
 
 struct RecoveredCopy<'a> {
@@ -369,13 +337,8 @@ impl RecoveredCopy<'_> {
     }
 
     fn end(mut self) -> Result<RecoverStats, RecoverError> {
-        let open_end = self.reel.damage().iter().find(|damage| match damage.loss {
-            Loss::Unknown => true,
-            Loss::Records { last, .. } => last.is_none(),
-            Loss::Nothing | Loss::Bodies { .. } => false,
-        });
-        if let Some(damage) = open_end {
-            self.stats.is_end_lost = true;
+        let mut damage = self.reel.damage().iter();
+        if let Some(damage) = damage.find(|damage| damage.loss.is_open()) {
             let last = self.reel.end().0.checked_sub(1).map(Seq);
             let last = last
                 .and_then(|seq| self.reel.stamp(seq))
@@ -395,17 +358,14 @@ impl RecoveredCopy<'_> {
     }
 }
 
-/// Describes why a record cannot be read.
-fn cause_of(reel: &Reel, seq: Seq) -> String {
+/// Describes where a record cannot be read, and why.
+fn place_of(reel: &Reel, seq: Seq) -> String {
     let place = reel.damage().iter().find(|damage| {
         let (first, last) = (damage.loss.first(), damage.loss.last());
         first.is_some_and(|first| first <= seq) && last.is_none_or(|last| seq <= last)
     });
     match place {
         Some(damage) => format!("{}: {}", damage.place, damage.cause),
-        None => match reel.body(seq) {
-            Err(error) => error.to_string(),
-            Ok(_) => "what describes it cannot be read".to_owned(),
-        },
+        None => unreadable::cause_of(reel, seq),
     }
 }

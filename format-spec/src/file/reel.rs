@@ -12,9 +12,10 @@ use crate::file::delta_chain;
 use crate::file::gather::{self, GatheredBodies};
 use crate::file::load::Slot;
 use crate::file::names::ObjectNames;
+use crate::file::unreadable::{LossCounts, UnreadableRecords};
 use crate::id::{BlobId, BlockId, ConnectionId, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
 use crate::limits::{FormatVersion, place32};
-use crate::note::NoteEntry;
+use crate::note::{Note, NoteEntry};
 use std::collections::HashSet;
 use std::fs::Metadata;
 use std::ops::Range;
@@ -38,6 +39,8 @@ pub struct Reel {
     reader: BodyReader,
     blocks: Vec<BlockInfo>,
     left_out: HashSet<ResourceId>,
+    described: HashSet<ResourceId>,
+    unreadable: UnreadableRecords,
 }
 
 impl std::fmt::Debug for Reel {
@@ -220,12 +223,31 @@ impl Reel {
                 .iter()
                 .filter_map(|entry| checkpoint::left_out(&entry.note))
                 .collect(),
+            described: loaded
+                .notes
+                .iter()
+                .filter_map(|entry| match &entry.note {
+                    Note::Resource(info) => Some(info.id),
+                    _ => None,
+                })
+                .collect(),
+            unreadable: UnreadableRecords::default(),
             loaded,
             blocks,
         };
         let unreadable = reel.reader.unreadable_blocks(&reel);
         reel.loaded.damage.extend(unreadable);
-        Ok(reel)
+        Ok(reel.with_losses_named())
+    }
+
+    /// Finds what cannot be read of a reel that has losses: damage reaches farther than its place.
+    fn with_losses_named(mut self) -> Self {
+        if self.has_losses() {
+            self.unreadable = UnreadableRecords::find(&self);
+            let unnamed = self.unreadable.unnamed(&self);
+            self.loaded.damage.extend(unnamed);
+        }
+        self
     }
 
     /// Adds the damage of the file that the reel was taken from, such as a compressed one with a failed checksum.
@@ -244,7 +266,11 @@ impl Reel {
                 Loss::Unknown
             },
         });
-        self
+        if tells_losses {
+            self
+        } else {
+            self.with_losses_named()
+        }
     }
 
     /// Returns the file's path.
@@ -297,6 +323,35 @@ impl Reel {
     pub fn has_losses(&self) -> bool {
         let mut damage = self.loaded.damage.iter();
         damage.any(|damage| damage.loss != Loss::Nothing)
+    }
+
+    /// Returns how much cannot be read, as far as opening the reel showed it.
+    pub fn losses(&self) -> LossCounts {
+        self.unreadable.counts()
+    }
+
+    /// Returns whether opening the reel showed that an event's object cannot be read.
+    pub fn is_unreadable(&self, seq: Seq) -> bool {
+        self.unreadable.has_event(seq)
+    }
+
+    /// Returns how many records a damaged place lost, if that is known.
+    pub fn lost_in(&self, loss: Loss) -> Option<u64> {
+        let (first, last) = match loss {
+            Loss::Nothing => return Some(0),
+            loss => loss.first().zip(loss.last())?,
+        };
+        let records = (first.0..=last.0).filter(|seq| match loss {
+            Loss::Bodies { .. } => self.is_unreadable(Seq(*seq)),
+            _ => true,
+        });
+        Some(records.fold(0, |count, _| count + 1))
+    }
+
+    /// Returns whether a note describes the resource of an object.
+    pub(crate) fn is_described(&self, object: ObjectId) -> bool {
+        let key = self.key(object);
+        key.is_some_and(|key| self.described.contains(&key.resource))
     }
 
     /// Returns the objects by their numbers.

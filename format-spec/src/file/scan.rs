@@ -9,6 +9,7 @@ use crate::error::ReadError;
 use crate::event::{EventHead, EventType, NewBody, NewEvent, ObjectKeyRef};
 use crate::file::delta_chain;
 use crate::file::gather::BodyBuffer;
+use crate::file::unreadable::NOT_DESCRIBED;
 use crate::id::{ObjectId, Seq};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -57,8 +58,8 @@ pub struct Scan<'a> {
     end: Seq,
     /// The objects whose events are read; `None` for all.
     objects: Option<HashSet<ObjectId>>,
-    /// The current block: its end, its bodies, and the index of the next event in it.
-    block: Option<(u64, Arc<Bodies>, usize)>,
+    /// The current block: its end, its bodies if they can be read, and the index of the next event in it.
+    block: Option<(u64, Option<Arc<Bodies>>, usize)>,
     lasts: LastBodies,
 }
 
@@ -225,22 +226,27 @@ impl<'a> Scan<'a> {
         let place = (block.start.record..self.next.0)
             .filter(|seq| self.reel.object_of(Seq(*seq)).is_some())
             .count();
-        match self.reel.reader().bodies(self.reel, block) {
-            Ok(bodies) => {
-                self.block = Some((block.end(), bodies, place));
-                Ok(())
-            }
-            Err(error) => {
-                self.next = Seq(block.end());
-                self.lasts.clear();
-                Err(error)
-            }
-        }
+        // Without its bodies, each event has an error of its own: a checkpoint may hold its object.
+        let bodies = self.reel.reader().bodies(self.reel, block).ok();
+        self.block = Some((block.end(), bodies, place));
+        Ok(())
     }
 
-    fn read(&mut self, head: EventHead, bodies: &Bodies, place: usize) -> Result<Event, ReadError> {
+    fn read(
+        &mut self,
+        head: EventHead,
+        bodies: Option<&Bodies>,
+        place: usize,
+    ) -> Result<Event, ReadError> {
         let before = self.lasts.get(head.object);
         let body = self.put_together(&head, before.as_ref(), bodies, place);
+        let body = body.and_then(|body| {
+            if self.reel.is_described(head.object) {
+                return Ok(body);
+            }
+            let (seq, cause) = (head.seq, NOT_DESCRIBED.to_owned());
+            Err(ReadError::Event { seq, cause })
+        });
         match &body {
             Ok(body) if head.kind != EventType::Deleted => self.lasts.put(head.object, body),
             _ => self.lasts.remove(head.object),
@@ -256,12 +262,12 @@ impl<'a> Scan<'a> {
         &mut self,
         head: &EventHead,
         before: Option<&Arc<[u8]>>,
-        bodies: &Bodies,
+        bodies: Option<&Bodies>,
         place: usize,
     ) -> Result<Arc<[u8]>, ReadError> {
         let reel = self.reel;
         let behind = Seq(head.seq.0.saturating_add(1));
-        let Some((base, delta)) = bodies.delta(place) else {
+        let Some((base, delta)) = bodies.and_then(|bodies| bodies.delta(place)) else {
             return reel.body_at(head.seq, behind);
         };
         let key = |object: ObjectId| reel.key(object);
@@ -302,7 +308,7 @@ impl Iterator for Scan<'_> {
                 continue;
             };
             let head = self.reel.head(seq).filter(|_| self.is_read(object));
-            let event = head.map(|head| self.read(head, &bodies, place));
+            let event = head.map(|head| self.read(head, bodies.as_deref(), place));
             self.block = Some((end, bodies, place.saturating_add(1)));
             if event.is_some() {
                 return event;

@@ -5,8 +5,8 @@
 
 use crate::life::{append, begin, life};
 use kubereel_format::{
-    EventHead, Loss, Note, OpenError, Reel, SealDensity, SealError, Seq, panic_is_caught, recover,
-    seal,
+    EventHead, Loss, Note, OpenError, ReadError, Reel, SealDensity, SealError, Seq,
+    panic_is_caught, recover, seal,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ impl Whole {
         let old = Reel::open(&demo_path()).unwrap();
         let stats = recover(&old, &path, |_| {}).unwrap();
         assert_eq!(stats.events, old.event_count());
-        assert_eq!((stats.lost_events, stats.losses), (0, 0));
+        assert_eq!((stats.lost.events, stats.losses), (0, 0));
         Self::of(&path, folder)
     }
 
@@ -571,6 +571,13 @@ fn a_recovered_reel_bounds_a_lost_end_by_no_time() {
     assert!(lossy > 0, "no file lost bodies and the end");
 }
 
+/// The events whose bodies cannot be read alone.
+fn unreadable(reel: &Reel) -> impl Iterator<Item = (Seq, ReadError)> {
+    let seqs = (0..reel.end().0).map(Seq);
+    let events = seqs.filter(|seq| reel.object_of(*seq).is_some());
+    events.filter_map(|seq| Some((seq, reel.body(seq).err()?)))
+}
+
 #[test]
 fn a_recovered_reel_is_whole_and_says_what_is_lost() {
     let whole = Whole::demo();
@@ -592,11 +599,26 @@ fn a_recovered_reel_is_whole_and_says_what_is_lost() {
             new.scan().map(Result::unwrap).count(),
             usize::try_from(stats.events).unwrap()
         );
-        assert!(stats.events <= u64::try_from(readable).unwrap());
+        assert_eq!(stats.events, u64::try_from(readable).unwrap());
+        assert_eq!(stats.lost, damaged.losses());
+        assert_eq!(stats.events + stats.lost.events, damaged.event_count());
+        for (seq, _) in unreadable(&damaged) {
+            assert!(damaged.is_unreadable(seq), "{seq}");
+        }
+        let in_places = damaged
+            .damage()
+            .iter()
+            .map(|damage| damaged.lost_in(damage.loss));
+        let in_places: u64 = in_places.flatten().sum();
+        assert!(
+            in_places >= stats.lost.events + stats.lost.records,
+            "{stats:?}"
+        );
         let has_lost = u64::try_from(whole.events.len()).unwrap() > stats.events;
         assert_eq!(
             has_lost,
-            stats.losses > 0 && stats.lost_events + stats.lost_records > 0 || stats.is_end_lost
+            stats.losses > 0 && stats.lost.events + stats.lost.records > 0
+                || stats.lost.is_end_lost
         );
         lossy += u32::from(has_lost);
         assert!(

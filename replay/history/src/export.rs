@@ -19,8 +19,8 @@ pub struct Exported {
     /// The number of objects that were recorded over several lines; in the output, spaces replace
     /// their line ends.
     pub unwrapped: u64,
-    /// Unreadable places; their events are not in the output.
-    pub unread: Vec<ReadError>,
+    /// Why the first unreadable event is not in the output; nothing if all are.
+    pub unread: Option<ReadError>,
 }
 
 /// An export could not continue.
@@ -62,7 +62,7 @@ impl Exported {
             let event = match event {
                 Ok(event) => event,
                 Err(error) => {
-                    exported.unread.push(error);
+                    exported.unread.get_or_insert(error);
                     continue;
                 }
             };

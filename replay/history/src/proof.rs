@@ -284,8 +284,10 @@ pub struct Integrity {
     pub texts: u64,
     /// The decompressed bytes of bodies and texts.
     pub decompressed_bytes: u64,
-    /// How many times a body, or a span of bodies, could not be read.
+    /// The number of events whose objects cannot be read.
     pub unreadable: u64,
+    /// The number of other unreadable records, as far as it is known: notes, and those of which not even that is known.
+    pub lost_records: u64,
     /// The number of damaged places.
     pub damaged_places: u64,
     /// The first of them, at most 100.
@@ -318,6 +320,7 @@ impl Integrity {
         let mut found = Self {
             blocks: count_of(reel.blocks().len()),
             records: reel.end().0,
+            lost_records: reel.losses().records,
             ..Self::default()
         };
         for damage in DamageSummary::all(timeline) {
@@ -327,6 +330,7 @@ impl Integrity {
             }
         }
         let mut digest = DigestBuilder::new(reel);
+        // The damaged places of a reel with losses name all that cannot be read.
         let mut named = BTreeSet::new();
         for event in reel.scan() {
             match event {
@@ -336,8 +340,8 @@ impl Integrity {
                     found.took(event.body.len());
                     progress(event.head.seq.0);
                 }
+                Err(_) if reel.has_losses() => {}
                 Err(error) => {
-                    found.unreadable = found.unreadable.saturating_add(1);
                     let cause = error.to_string();
                     // One damaged block is one place, however many bodies depend on it.
                     if named.len() < MOST_PLACES && named.insert(cause.clone()) {
@@ -346,6 +350,7 @@ impl Integrity {
                 }
             }
         }
+        found.unreadable = reel.event_count().saturating_sub(found.events);
         texts(reel, &mut found);
         found.whole = found.damaged_places == 0;
         found.digest = digest.finish().ok().map(|digest| digest.to_string());

@@ -597,6 +597,12 @@ impl Timeline {
         damaged.any(|span| span.is_of_end(&self.known.tables))
     }
 
+    /// Returns whether damage hides the begin of the recording, so that it began before the first readable record.
+    pub fn is_begin_lost(&self) -> bool {
+        let mut damaged = self.damaged().iter();
+        damaged.any(|span| span.is_of_begin(&self.known.tables))
+    }
+
     /// Returns whether a part of the time between two moments is outside of the recording, so that nothing was
     /// observed in it; `None` for the ends of the recording.
     pub fn reaches_outside(&self, from: Option<Cut>, to: Option<Cut>) -> bool {
@@ -605,7 +611,9 @@ impl Timeline {
         let is_outside = |cut| match cut {
             // With records on both sides it is inside, also where a clock that was set back says otherwise.
             Cut::Arrival { below, wall } => {
-                below == Seq(0) && self.start().micros_since(wall) > SPARE_MICROS
+                below == Seq(0)
+                    && self.start().micros_since(wall) > SPARE_MICROS
+                    && !self.is_begin_lost()
                     || below >= self.reel().end()
                         && wall.micros_since(self.end()) > SPARE_MICROS
                         && !self.is_end_lost()

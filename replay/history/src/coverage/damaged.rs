@@ -3,7 +3,7 @@
 
 use crate::counttext::number;
 use crate::select::ObjectFilter;
-use crate::tables::{ReelTables, before};
+use crate::tables::{ReelTables, before, count_of};
 use crate::timetext::ClockZone;
 use kubereel_format::{Damage, Loss, Note, RecordedAt, ResourceId, Seq};
 use std::collections::BTreeSet;
@@ -76,33 +76,29 @@ impl DamagedSpan {
         };
         let resources = match damage.loss {
             Loss::Bodies { first, last } => (first.0..=last.0)
+                .filter(|seq| reel.is_unreadable(Seq(*seq)))
                 .filter_map(|seq| tables.key_of(reel.object_of(Seq(seq))?))
                 .map(|key| key.resource)
                 .collect(),
             _ => BTreeSet::new(),
-        };
-        let records = match damage.loss {
-            Loss::Nothing => Some(0),
-            Loss::Unknown => None,
-            loss => loss
-                .first()
-                .zip(loss.last())
-                .map(|(first, last)| last.0.saturating_sub(first.0).saturating_add(1)),
         };
         Self {
             damage: damage.clone(),
             from,
             to: to.max(from),
             resources,
-            records,
+            records: reel.lost_in(damage.loss),
             is_recovered: false,
         }
     }
 
     /// Returns whether records of a resource may be lost.
     pub(super) fn concerns(&self, resource: ResourceId) -> bool {
-        self.damage.loss != Loss::Nothing
-            && (self.resources.is_empty() || self.resources.contains(&resource))
+        match self.damage.loss {
+            Loss::Nothing => false,
+            Loss::Bodies { .. } => self.resources.contains(&resource),
+            _ => self.resources.is_empty() || self.resources.contains(&resource),
+        }
     }
 
     /// Returns whether a state of a resource after all records below `cut`, as of a time, may lack lost records.
@@ -119,7 +115,8 @@ impl DamagedSpan {
                 // A time behind the last record before the loss has its place at the first lost
                 // record, as the times of these are lost, too.
                 let is_behind = first == cut && wall > self.from;
-                (first < cut || is_behind) && again.is_none_or(|again| cut <= again)
+                let is_before = cut == Seq(0) && self.is_of_begin(tables);
+                (first < cut || is_behind || is_before) && again.is_none_or(|again| cut <= again)
             })
         })
     }
@@ -136,6 +133,18 @@ impl DamagedSpan {
             Loss::Records { last, .. } => {
                 last.is_none_or(|last| last.0.saturating_add(1) >= tables.reel().end().0)
             }
+        }
+    }
+
+    /// Returns whether the first record of the recording is lost, so that it began before the first readable one.
+    pub(crate) fn is_of_begin(&self, tables: &ReelTables) -> bool {
+        match self.damage.loss {
+            Loss::Nothing | Loss::Bodies { .. } => false,
+            Loss::Unknown => true,
+            Loss::Records { .. } if self.is_recovered => {
+                self.from == self.to && self.to <= tables.start()
+            }
+            Loss::Records { first, .. } => first == Seq(0),
         }
     }
 
@@ -217,11 +226,18 @@ impl DamagedSpan {
                 "{after}, records from {} on are missing, if there were any ({why})",
                 number(first.0)
             ),
-            Loss::Bodies { first, last } => format!(
-                "{span}, the objects of events {}–{} are unreadable ({why})",
-                number(first.0),
-                number(last.0)
-            ),
+            Loss::Bodies { first, last } => {
+                let seqs = (first.0..=last.0).map(Seq);
+                let events = seqs.filter(|seq| tables.reel().object_of(*seq).is_some());
+                let records = self.records.filter(|lost| *lost < count_of(events.count()));
+                let some = records.map(|lost| format!("{} of the ", number(lost)));
+                format!(
+                    "{span}, the objects of {}events {}–{} are unreadable ({why})",
+                    some.unwrap_or_default(),
+                    number(first.0),
+                    number(last.0)
+                )
+            }
         }
     }
 }

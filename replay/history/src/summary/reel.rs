@@ -76,6 +76,10 @@ pub struct ReelSummary {
     pub anomalies: u64,
     /// Steps of the recorder's wall clock.
     pub clock_steps: u64,
+    /// The number of events whose objects cannot be read.
+    pub unreadable: u64,
+    /// The number of other unreadable records, as far as it is known: notes, and those of which not even that is known.
+    pub lost_records: u64,
     /// Unreadable parts of the file.
     pub damage: Vec<DamageSummary>,
 }
@@ -370,6 +374,8 @@ impl ReelSummary {
             odd_lines,
             anomalies,
             clock_steps: clock_steps(timeline),
+            unreadable: reel.losses().events,
+            lost_records: reel.losses().records,
             damage: DamageSummary::all(timeline),
             resources,
         }

@@ -1,7 +1,7 @@
 //! What damage hides: a state until it is shown again, and nothing of other resources.
 
 use crate::script::{Script, Thing, pod};
-use kubereel_format::{Note, RecordedAt};
+use kubereel_format::{Note, RecordedAt, Seq};
 use kubereel_history::{
     Certainty, Cut, MissedReason, ObjectFilter, Timeline, WaitQuestion, WaitSpan, WaitVerdict,
 };
@@ -77,6 +77,38 @@ fn a_loss_hides_the_state_of_its_resource_until_it_is_shown_again() {
     assert!(!judged("pods", &b, 2), "its next version shows it again");
     assert!(judged("pods", &a, 2) && judged("pods", &[], 2));
     assert!(!judged("nodes", &[], 2), "of nodes nothing was lost");
+}
+
+#[test]
+fn a_lost_begin_is_no_bound_of_the_recording() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut script = Script::begin(&path);
+    let start = script.now();
+    script.note(Note::Unreadable {
+        from: start,
+        to: start,
+        records: Some(4_096),
+        resources: Vec::new(),
+        cause: "block 0: the checksum does not fit".to_owned(),
+    });
+    let pods = script.resource("pods", "Pod", &[]);
+    let stream = script.connect(pods, None);
+    script.initial(stream, A, 5, &pod(A, 5, "x"));
+    script.synced(stream, 10);
+    script.finish();
+    let timeline = Timeline::open(&path).expect("a reel");
+    let wall = RecordedAt::from_micros(start.micros - 60_000_000);
+    let cut = Cut::Arrival {
+        below: Seq(0),
+        wall,
+    };
+    assert!(!timeline.reaches_outside(Some(cut), None));
+    let certainty = timeline.certainty(pods, cut);
+    assert!(
+        matches!(certainty, Certainty::Damaged { .. }),
+        "{certainty:?}"
+    );
 }
 
 #[test]

@@ -226,7 +226,7 @@ fn an_export_has_every_body_byte_for_byte() {
     let mut last = Seq(0);
     let exported = Exported::write_jsonl(&timeline, &mut out, |seq| last = seq).expect("memory");
     assert_eq!(exported.lines, 2);
-    assert!(exported.unread.is_empty());
+    assert!(exported.unread.is_none());
     assert!(last > Seq(0));
     let common = r#""group":"apps","version":"v1","resource":"deployments","object":"#;
     let ts = r#""ts":"2026-11-21T14:00:00.001000Z""#;
