@@ -454,7 +454,7 @@ impl fmt::Display for BrokenReason {
             Self::Cut(why) => write!(f, "{why}; what is behind that place is missing"),
             Self::Corrupt(why) => write!(
                 f,
-                "{why}; what is before that place may be wrong, and what is behind it is missing"
+                "{why}; what is before that place may be wrong, and anything behind it is missing"
             ),
             Self::OneOfRepositories => {
                 f.write_str("is one of several git repositories: import it by itself")
