@@ -288,7 +288,9 @@ impl ImportWriter {
 
     /// Ends the reel with the notes of the import.
     pub(crate) fn finish(mut self, notes: Vec<String>) -> Result<FinishStats, ImportError> {
-        let (_, last) = self.span();
+        // Where the times stepped back, a later one would seem to pass once more.
+        let last = self.newest.filter(|_| self.steps_back > 0);
+        let last = last.unwrap_or(self.span().1);
         for text in notes {
             self.note(last, Note::Provenance { text })?;
         }

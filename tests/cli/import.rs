@@ -75,6 +75,21 @@ fn times_that_step_back_are_told_and_have_several_places() {
     let _refused = kubereel(&["get", &reel, "pod/a", "--at", "10:06"])
         .code(2)
         .says("clock was set back");
+    // The first part is the later one: its last time is not that of the last state.
+    let later_first = Input::new(lines("MODIFIED", POD, [30, 40]) + &nodes);
+    let _imported = later_first.import(&[]);
+    let reel = later_first.text("out.reel");
+    let last = kubereel(&["get", &reel, "nodes"]);
+    assert!(last.err.contains("at 10:09:00"), "{last:#?}");
+    let once = kubereel(&["get", &reel, "pod/a", "--at", "10:35"]).code(0);
+    assert!(once.err.contains("at 10:35:00"), "{once:#?}");
+    let page = kubereel(&["info", &reel]).ok();
+    let span = page.lines().find(|line| line.starts_with("recorded"));
+    let span = span.expect("a line");
+    assert!(
+        span.contains("T10:00:00") && span.contains("10:40:00"),
+        "{span}"
+    );
     let in_order = Input::new([nodes.as_str(), &lines("DELETED", POD, [9, 9])].concat());
     let said = in_order.import(&[]);
     assert!(!said.err.contains("step back"), "{said:#?}");

@@ -644,6 +644,17 @@ impl Heads {
         Seq(len64(events + notes))
     }
 
+    /// Returns the earliest and the latest time of an event.
+    pub(crate) fn event_span(&self) -> Option<(RecordedAt, RecordedAt)> {
+        let groups = || self.groups.iter().filter(|events| events.count > 0);
+        let earliest = groups().map(|events| events.earliest).min()?;
+        let latest = groups().map(|events| events.latest).max()?;
+        Some((
+            RecordedAt::from_micros(earliest),
+            RecordedAt::from_micros(latest),
+        ))
+    }
+
     /// Counts the events that were received in a time, in slices of it; those behind the last slice are left out.
     ///
     /// Of a group of records in one slice no time is read, nor of one outside of them.

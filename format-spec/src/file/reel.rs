@@ -419,6 +419,12 @@ impl Reel {
         self.loaded.heads.seq_after(at)
     }
 
+    /// Returns the earliest and the latest time of an event; after a clock stepped back, these are not those of the
+    /// first and the last.
+    pub fn event_span(&self) -> Option<(RecordedAt, RecordedAt)> {
+        self.loaded.heads.event_span()
+    }
+
     /// Adds the events that were received within a time to the counts of its slices, of `slice_micros` each. Events
     /// behind the last slice are not counted.
     ///

@@ -50,15 +50,15 @@ pub(crate) enum ClockPlace {
     Several(Vec<Seq>),
 }
 
-/// Finds the place of a time.
-pub(crate) fn place(reel: &Reel, wall: RecordedAt) -> ClockPlace {
+/// Returns the runs in their order; none if the clock was not set back.
+fn runs(reel: &Reel) -> Vec<ClockRun> {
     let steps = reel.notes().iter().filter_map(|entry| match entry.note {
         Note::ClockStepped { micros } if micros <= -LEAST_STEP_MICROS => Some(entry.seq.0),
         _ => None,
     });
     let mut bounds: Vec<u64> = steps.collect();
     if bounds.is_empty() {
-        return ClockPlace::InOrder;
+        return Vec::new();
     }
     bounds.push(reel.end().0);
     let mut from = 0;
@@ -67,6 +67,17 @@ pub(crate) fn place(reel: &Reel, wall: RecordedAt) -> ClockPlace {
         runs.extend(ClockRun::of(reel, from..to));
         from = to;
     }
+    runs
+}
+
+/// Returns the latest time since the clock was last set back; nothing if it was not.
+pub(crate) fn latest(reel: &Reel) -> Option<RecordedAt> {
+    runs(reel).last().map(|run| run.to)
+}
+
+/// Finds the place of a time.
+pub(crate) fn place(reel: &Reel, wall: RecordedAt) -> ClockPlace {
+    let runs = runs(reel);
     let first = runs.iter().map(|run| run.from).min();
     let last = runs.iter().map(|run| run.to).max();
     if first.is_none_or(|first| wall < first) || last.is_none_or(|last| wall > last) {

@@ -466,6 +466,15 @@ impl Cut {
             wall,
         }
     }
+
+    /// The place after all records: at the latest time since the clock was last set back.
+    pub(crate) fn last(tables: &ReelTables) -> Self {
+        let reel = tables.reel();
+        Self::Arrival {
+            below: reel.end(),
+            wall: clock::latest(reel).unwrap_or(tables.end()),
+        }
+    }
 }
 
 impl Moment {
@@ -497,10 +506,7 @@ impl Moment {
                 wall: tables.wall_of(seq),
             }),
             // Not by time: after a clock stepped back, the last records have earlier times.
-            Self::End => Ok(Cut::Arrival {
-                below: end,
-                wall: tables.end(),
-            }),
+            Self::End => Ok(Cut::last(tables)),
             by_time => {
                 let wall = by_time.within(tables.start(), tables.end())?;
                 match clock::place(reel, wall) {

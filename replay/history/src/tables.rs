@@ -23,7 +23,8 @@ impl ReelTables {
         // After a clock stepped back, the last record may not have the latest time.
         let last = before(reel.end()).and_then(wall);
         let notes = reel.notes().iter().map(|entry| entry.stamp.wall);
-        let end = notes.chain(last).max().unwrap_or(start);
+        let latest = reel.event_span().map(|(_, latest)| latest);
+        let end = notes.chain(last).chain(latest).max().unwrap_or(start);
         let mut objects: BTreeMap<ResourceId, Vec<ObjectId>> = BTreeMap::new();
         for object in reel.objects() {
             let of_resource = objects.entry(object.key.resource).or_default();

@@ -219,10 +219,7 @@ impl Timeline {
 
     /// Returns the moment after all records.
     pub fn last_cut(&self) -> Cut {
-        Cut::Arrival {
-            below: self.reel().end(),
-            wall: self.end(),
-        }
+        Cut::last(&self.known.tables)
     }
 
     /// Returns the moment that lies `micros` later on the wall clock, or earlier if negative.

@@ -32,10 +32,10 @@ pub struct ReelSummary {
     pub sealed: bool,
     /// The digest of the recording, if it was requested.
     pub digest: Option<String>,
-    /// The first record's time.
+    /// The earliest time of a record.
     #[serde(with = "Rfc3339")]
     pub start: RecordedAt,
-    /// The last record's time.
+    /// The latest time of a record.
     #[serde(with = "Rfc3339")]
     pub end: RecordedAt,
     /// The time between them.
@@ -335,6 +335,8 @@ impl ReelSummary {
         let sum = |part: fn(&ResourceSummary) -> u64| resources.iter().map(part).sum();
         let file_bytes = reel.sizes().file;
         let total = reel.event_count();
+        let earliest = reel.event_span().map(|(earliest, _)| earliest);
+        let start = earliest.map_or(timeline.start(), |earliest| earliest.min(timeline.start()));
         let odd_lines = count_notes(timeline, |note| matches!(note, Note::OddLine { .. }));
         let anomalies = count_notes(timeline, |note| matches!(note, Note::Anomaly { .. }));
         Self {
@@ -346,9 +348,9 @@ impl ReelSummary {
             being_recorded: false,
             sealed: reel.is_sealed(),
             digest: None,
-            start: timeline.start(),
+            start,
             end: timeline.end(),
-            span_secs: secs_between(timeline.start(), timeline.end()),
+            span_secs: secs_between(start, timeline.end()),
             records: reel.end().0,
             events: EventCounts {
                 total,
