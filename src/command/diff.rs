@@ -253,8 +253,10 @@ fn state_pair<'a>(
             .collect();
         let is_chosen =
             |held: &ObjectVersion| either.contains(&(held.namespace.clone(), held.name.clone()));
-        old.objects.retain(is_chosen);
-        new.objects.retain(is_chosen);
+        for state in [&mut old, &mut new] {
+            state.objects.retain(is_chosen);
+            state.unreadable.retain(is_chosen);
+        }
     }
     Ok(StatePair {
         before,

@@ -86,15 +86,15 @@ impl ObjectFate {
 }
 
 /// Returns the names that differ between two states, in the order of the server's keys. Reads no
-/// body.
+/// body. An object that cannot be read exists: reading its changes fails.
 pub fn differing(before: &ResourceSnapshot, after: &ResourceSnapshot) -> Vec<ObjectDifference> {
     let place = |held: &ObjectVersion| format!("{}/{}", held.namespace, held.name);
     let mut both: BTreeMap<String, (Option<&ObjectVersion>, Option<&ObjectVersion>)> =
         BTreeMap::new();
-    for held in &before.objects {
+    for held in before.objects.iter().chain(&before.unreadable) {
         both.entry(place(held)).or_default().0 = Some(held);
     }
-    for held in &after.objects {
+    for held in after.objects.iter().chain(&after.unreadable) {
         both.entry(place(held)).or_default().1 = Some(held);
     }
     both.into_values()

@@ -750,13 +750,15 @@ impl Timeline {
         } else {
             Vec::new()
         };
-        let (objects, certainty) = self.without_unreadable(objects, cut, filter, certainty);
+        let (objects, unreadable, certainty) =
+            self.without_unreadable(objects, cut, filter, certainty);
         ResourceSnapshot {
             resource,
             at: self.wall_at(resource, cut),
             rv: newest,
             certainty,
             objects,
+            unreadable,
         }
     }
 
@@ -912,20 +914,20 @@ impl Timeline {
         let count = objects.len();
         let bodies = self.gather(&objects, cut, &mut |_| {});
         let mut buffer = BodyBuffer::default();
-        let readable: Vec<ObjectVersion> = objects
-            .into_iter()
-            .filter(|held| match bodies.body(held.seq, &mut buffer) {
-                Ok(_) => true,
-                Err(error) => {
-                    first.get_or_insert((held.seq, error.to_string()));
-                    false
-                }
-            })
-            .collect();
+        let (readable, unreadable): (Vec<_>, Vec<_>) =
+            objects
+                .into_iter()
+                .partition(|held| match bodies.body(held.seq, &mut buffer) {
+                    Ok(_) => true,
+                    Err(error) => {
+                        first.get_or_insert((held.seq, error.to_string()));
+                        false
+                    }
+                });
         let certainty = match first {
             // Missing objects are a stronger statement than possibly missing changes.
             Some((seq, cause)) => {
-                let left_out = count.saturating_sub(readable.len());
+                let left_out = unreadable.len();
                 Certainty::Damaged {
                     damage: Damage {
                         place: format!("{left_out} of {count} objects, which are left out"),
@@ -939,7 +941,7 @@ impl Timeline {
             }
             None => certainty,
         };
-        (readable, certainty)
+        (readable, unreadable, certainty)
     }
 }
 
@@ -1100,6 +1102,8 @@ pub struct ResourceSnapshot {
     pub certainty: Certainty,
     /// The existing objects, by namespace and name.
     pub objects: Vec<ObjectVersion>,
+    /// The existing objects that are left out of these, because damage hides what they show.
+    pub unreadable: Vec<ObjectVersion>,
 }
 
 /// An object and its version at a moment.

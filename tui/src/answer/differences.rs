@@ -37,7 +37,7 @@ pub(crate) struct Difference {
 pub(crate) struct DifferenceRow {
     /// The object.
     pub(crate) subject: NamedObject,
-    /// The outcome: created, deleted, recreated, changed or rewritten.
+    /// The outcome: created, deleted, recreated, changed, rewritten or not compared.
     pub(crate) fate: &'static str,
     /// What changed, in short.
     pub(crate) words: String,
@@ -326,6 +326,9 @@ const fn asked_at(resource: &ResourceInfo, place: CursorPlace) -> ResourceMoment
 /// The outcome of an object that was written and is as it was: no change, and `kubereel diff` counts none.
 pub(crate) const REWRITTEN: &str = "rewritten";
 
+/// The outcome of an object with another version that cannot be compared.
+pub(crate) const UNREADABLE: &str = "not compared";
+
 /// Gives the outcome, and says in short what changed.
 fn summary_of(
     timeline: &Timeline,
@@ -341,7 +344,10 @@ fn summary_of(
         return (outcome, String::new());
     }
     let words = match fate.changes(timeline, then, now, &ComparisonScope::default()) {
-        Err(error) => harmless(&format!("cannot be read: {error}")).into_owned(),
+        Err(error) => {
+            let words = harmless(&format!("cannot be read: {error}")).into_owned();
+            return (UNREADABLE, words);
+        }
         Ok(changes) => match changes
             .iter()
             .min_by_key(|change| super::changes::rank(change))

@@ -14,7 +14,7 @@ mod table;
 
 pub(crate) use changes::{LEAST_MICROS, MOST_READ, MOST_READ_STANDING, NearbyQuery};
 pub(crate) use choices::{NEARBY_SECS, NamespaceChoices, ResourceChoice, ResourceChoices};
-pub(crate) use differences::{Difference, REWRITTEN};
+pub(crate) use differences::{Difference, REWRITTEN, UNREADABLE};
 pub(crate) use document::{ScreenDocument, document, suggested_name};
 pub(crate) use line::{Ink, LineTarget, PanelLine};
 pub(crate) use problem::problem_lines;

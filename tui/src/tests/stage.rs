@@ -52,6 +52,17 @@ pub(super) fn damaged(folder: &Path) -> PathBuf {
     path
 }
 
+/// Writes the demo, as the newest format has it, without the objects of a part in its middle.
+pub(super) fn without_objects(folder: &Path) -> PathBuf {
+    let path = folder.join("without-objects.reel");
+    let whole = kubereel_format::Reel::open(&demo()).expect("the demo");
+    kubereel_format::recover(&whole, &path, |_| {}).expect("room");
+    let mut bytes = std::fs::read(&path).expect("a reel");
+    bytes[250_000..290_960].fill(0);
+    std::fs::write(&path, bytes).expect("room");
+    path
+}
+
 /// Writes a reel of a custom resource whose definition is deleted long before the end.
 pub(crate) fn unserved(folder: &Path) -> PathBuf {
     let path = folder.join("unserved.reel");

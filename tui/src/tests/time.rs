@@ -1,13 +1,15 @@
 //! Moves in time, and a field that is followed through it.
 
 use super::script::{Script, thing};
-use super::stage::{Stage, damaged, demo, gapped, node, request};
+use super::stage::{Stage, damaged, demo, gapped, node, request, without_objects};
 use crate::answer::ScreenQuestion;
 use crate::keymap::KeyPress;
 use crate::model::{ActiveScreen, OpenReel};
 use crate::msg::Msg;
 use crate::time::clock_secs;
 use insta::assert_snapshot;
+use std::collections::BTreeSet;
+use std::path::Path;
 
 fn stage(size: (u16, u16)) -> Stage {
     Stage::open(request(&demo()), size)
@@ -377,7 +379,7 @@ fn what_is_passed_too_fast_to_be_seen_is_said() {
 }
 
 /// Writes a reel of nodes that fail at the same time of two days.
-fn two_days(folder: &std::path::Path) -> std::path::PathBuf {
+fn two_days(folder: &Path) -> std::path::PathBuf {
     let path = folder.join("days.reel");
     let mut script = Script::begin(&path);
     let nodes = script.resource("nodes", "Node", &["no"]);
@@ -443,4 +445,36 @@ fn the_lane_that_is_selected_says_which_field_is_followed() {
         stage.keys("<Down>");
     }
     assert_ne!(followed[0], followed[1]);
+}
+
+#[test]
+fn what_cannot_be_read_is_not_called_deleted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let deleted = |path: &Path| {
+        let mut stage = Stage::open(request(path), (120, 40));
+        stage.keys(":23:21:40<Enter>v:23:22:05<Enter>v");
+        let difference = open(&stage).compared.difference.clone();
+        let difference = difference.expect("compared");
+        let names = |fate: &str| {
+            let rows = difference.rows.iter().filter(|row| row.fate == fate);
+            let names = rows.map(|row| (row.subject.namespace.clone(), row.subject.name.clone()));
+            names.collect::<BTreeSet<_>>()
+        };
+        let rows = difference.rows.iter();
+        let unreadable = rows.filter(|row| row.fate == "not compared").count();
+        (
+            ["created", "deleted"].map(names),
+            unreadable,
+            stage.screen(),
+        )
+    };
+    let (whole, none, _) = deleted(&demo());
+    let (damaged, unreadable, screen) = deleted(&without_objects(folder.path()));
+    assert_eq!(none, 0);
+    assert_eq!(damaged, whole);
+    assert!(unreadable > 0);
+    assert!(
+        screen.contains(&format!("not compared {unreadable}")),
+        "{screen}"
+    );
 }

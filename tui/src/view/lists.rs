@@ -1,7 +1,7 @@
 //! The lists: objects, resources, namespaces, bookmarks, differences and commands. An empty list says why.
 
 use super::pen::{ScreenPen, columns, distinct};
-use crate::answer::{NEARBY_SECS, ObjectRow, REWRITTEN, ScreenQuestion, SortOrder};
+use crate::answer::{NEARBY_SECS, ObjectRow, REWRITTEN, ScreenQuestion, SortOrder, UNREADABLE};
 use crate::lane::LaneState;
 use crate::layout::first_row;
 use crate::model::{OpenReel, PickerState, TableView};
@@ -361,12 +361,13 @@ pub(super) fn draw_differences(open: &OpenReel, chosen: usize, pen: &mut ScreenP
     };
     let count = |fate: &str| all.rows.iter().filter(|row| row.fate == fate).count();
     let (a, b) = (all.a.written(&open.timeline), all.b.written(&open.timeline));
-    let rewritten = match count(REWRITTEN) {
+    let some = |fate: &str| match count(fate) {
         0 => String::new(),
-        count => format!(" rewritten {count}"),
+        count => format!(" {fate} {count}"),
     };
+    let (rewritten, unreadable) = (some(REWRITTEN), some(UNREADABLE));
     let head = format!(
-        "A {a} → {b} · created {} deleted {} recreated {} changed {}{rewritten} · enter shows fields",
+        "A {a} → {b} · created {} deleted {} recreated {} changed {}{rewritten}{unreadable} · enter shows fields",
         count("created"),
         count("deleted"),
         count("recreated"),
@@ -417,6 +418,7 @@ pub(super) fn draw_differences(open: &OpenReel, chosen: usize, pen: &mut ScreenP
             "deleted" => "-",
             "recreated" => "±",
             REWRITTEN => "=",
+            UNREADABLE => "?",
             _ => "~",
         };
         pen.text(1, y, sign, style);
