@@ -365,7 +365,7 @@ impl Timeline {
 
     /// Returns the damage that hides the state of a resource: with the first record at which it is no
     /// longer known, and the one that shows it again, if one does.
-    pub(crate) fn hidden_by_damage(
+    pub fn hidden_by_damage(
         &self,
         resource: ResourceId,
         filter: &ObjectFilter<'_>,
@@ -906,9 +906,9 @@ impl Timeline {
         cut: Cut,
         filter: &ObjectFilter<'_>,
         certainty: Certainty,
-    ) -> (Vec<ObjectVersion>, Certainty) {
+    ) -> (Vec<ObjectVersion>, Vec<ObjectVersion>, Certainty) {
         if !filter.names.is_empty() || !self.reel().has_losses() {
-            return (objects, certainty);
+            return (objects, Vec::new(), certainty);
         }
         let mut first = None;
         let count = objects.len();

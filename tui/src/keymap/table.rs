@@ -151,7 +151,7 @@ pub(super) const KEYS: &[KeyBinding] = table! {
     Problems [Char('o')] => [ProblemOrder],
         "o" "in the list of problems: sort by severity or by time" "sort";
     Problems [Char('x')] => [Again],
-        "x" "in the list of problems: retry what was stopped or failed" "retry";
+        "x" "in the list of problems: retry what stopped, failed or is outdated" "retry";
     Text [Named("Enter")] => [Open],
         "enter" "accept" "accept";
     Text [Named("Esc")] => [Close],

@@ -36,13 +36,14 @@ pub(crate) fn anomalies(timeline: &Timeline, lanes: &[Lane], dark: &[DarkSpan]) 
             long(dark.span.start, dark.span.end),
             dark.why
         );
+        let from = dark.first_moment();
         // Resources that share a gap share its words.
         let is_told = all
             .last()
-            .is_some_and(|last| last.from == dark.span.start && last.words == words);
+            .is_some_and(|last| last.from == from && last.words == words);
         if !is_told {
             all.push(Anomaly {
-                from: dark.span.start,
+                from,
                 seq: None,
                 lane: None,
                 words,

@@ -3,7 +3,7 @@
 
 use super::LaneState;
 use super::anomaly::{Anomaly, anomalies};
-use super::dark::{DarkSpan, FirstSights, all_dark, dark_of};
+use super::dark::{DarkSpan, FirstSights, all_dark, dark_of, with_damage};
 use super::line::{Lane, LaneGroup, LaneReading, LaneSpell, LaneSubject};
 use super::server::server_lane;
 use super::spells::{LaneWords, spells};
@@ -82,7 +82,7 @@ pub(crate) fn gather(
     let services = troubles.take_services();
     let owners = troubles.workloads_of_pods(timeline);
     let story = ClusterStory::of(timeline, troubles.finish(timeline, &fed));
-    let mut making = LaneMaker::of(timeline);
+    let mut making = LaneMaker::of(timeline, fed.unread_parts);
     let tracks = watcher.into_tracks();
     let mut lanes: Vec<Lane> = tracks
         .filter_map(|track| making.of_track(&track, &story.list))
@@ -120,12 +120,20 @@ struct LaneMaker<'t> {
     darks: BTreeMap<ResourceId, Arc<[DarkSpan]>>,
     sights: BTreeMap<ResourceId, FirstSights>,
     words: LaneWords,
+    /// The first and the last event of each part whose objects cannot be read.
+    unread: Vec<(Seq, Seq)>,
+    /// The namespaces and names of these objects: others need no look at their versions.
+    unread_names: BTreeSet<(&'t str, &'t str)>,
 }
 
 impl<'t> LaneMaker<'t> {
-    fn of(timeline: &'t Timeline) -> Self {
+    fn of(timeline: &'t Timeline, unread: Vec<(Seq, Seq)>) -> Self {
+        let seqs = unread.iter().flat_map(|(first, last)| first.0..=last.0);
+        let keys = seqs.filter_map(|seq| timeline.key_of(timeline.reel().object_of(Seq(seq))?));
         Self {
             timeline,
+            unread_names: keys.map(|key| (key.namespace, key.name)).collect(),
+            unread,
             darks: BTreeMap::new(),
             sights: BTreeMap::new(),
             words: LaneWords::default(),
@@ -241,8 +249,12 @@ impl<'t> LaneMaker<'t> {
             .entry(resource)
             .or_insert_with(|| FirstSights::of(self.timeline, resource));
         let seen_from = sights.of_object(&subject);
+        let name = (subject.namespace.as_str(), subject.name.as_str());
+        let is_unread = self.unread_names.contains(&name);
+        let unread = if is_unread { &*self.unread } else { &[] };
+        let dark = with_damage(self.timeline, &subject, dark, unread);
         let of = (group, LaneSubject::Object(subject), condition);
-        Lane::of(of, LaneReading::State, spells, Arc::clone(dark)).seen_from(seen_from)
+        Lane::of(of, LaneReading::State, spells, dark).seen_from(seen_from)
     }
 }
 

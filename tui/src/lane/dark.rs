@@ -2,18 +2,22 @@
 //! narrow screen, one at a time.
 
 use crate::subject::NamedObject;
-use kubereel_format::{RecordedAt, ResourceId};
+use crate::time::CursorPlace;
+use kubereel_format::{Loss, RecordedAt, ResourceId, Seq};
 use kubereel_history::{
-    Coverage, Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, harmless,
+    Coverage, ObjectFilter, Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, harmless,
 };
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A time whose state is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DarkSpan {
     /// From when to when.
     pub(crate) span: Range<RecordedAt>,
+    /// Whether the moment at which it begins is still known.
+    pub(crate) is_begin_known: bool,
     /// Why.
     pub(crate) why: String,
     /// What it does to an answer.
@@ -25,6 +29,17 @@ pub(crate) struct DarkSpan {
 }
 
 impl DarkSpan {
+    /// Gives the first moment that is not known.
+    pub(crate) fn first_moment(&self) -> RecordedAt {
+        let known_micros = i64::from(self.is_begin_known);
+        RecordedAt::from_micros(self.span.start.micros.saturating_add(known_micros))
+    }
+
+    /// Tells whether it holds a moment.
+    pub(crate) fn holds(&self, at: RecordedAt) -> bool {
+        (self.first_moment()..self.span.end).contains(&at)
+    }
+
     /// Tells whether what happened then came later, so that nothing is missing.
     pub(crate) fn is_blind(&self) -> bool {
         self.effect == UnobservedEffect::Late
@@ -75,8 +90,10 @@ pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<DarkSpan
         let from = span.from.max(known_to);
         known_to = known_to.max(to);
         if from < to {
+            let place = CursorPlace::at(timeline, from);
             all.push(DarkSpan {
                 span: from..to,
+                is_begin_known: !span.holds(place.below, place.at),
                 why: words(timeline, span),
                 effect: span.reason.effect(),
                 is_outage: span.reason == UnobservedReason::NoAnswer,
@@ -85,6 +102,83 @@ pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<DarkSpan
         }
     }
     all
+}
+
+/// Adds what damage hides of one object: from a version that cannot be read to the next one that can, and from lost
+/// records to what shows it again. `unread` are the first and the last event of each part whose objects cannot be read.
+pub(crate) fn with_damage(
+    timeline: &Timeline,
+    subject: &NamedObject,
+    dark: &Arc<[DarkSpan]>,
+    unread: &[(Seq, Seq)],
+) -> Arc<[DarkSpan]> {
+    let mut hidden = unread_versions(timeline, subject, unread);
+    hidden.extend(lost_records(timeline, subject));
+    if hidden.is_empty() {
+        return Arc::clone(dark);
+    }
+    let hidden = hidden.into_iter().map(|(span, why)| DarkSpan {
+        span,
+        is_begin_known: false,
+        why: why.to_owned(),
+        effect: UnobservedEffect::MayMiss,
+        is_outage: false,
+        only: None,
+    });
+    let mut all: Vec<DarkSpan> = dark.iter().cloned().chain(hidden).collect();
+    all.sort_by_key(|dark| dark.span.start);
+    let mut known_to = timeline.start();
+    all.retain_mut(|dark| {
+        dark.span.start = dark.span.start.max(known_to);
+        known_to = known_to.max(dark.span.end);
+        dark.span.start < dark.span.end
+    });
+    all.into()
+}
+
+/// Finds from when to when the last version of an object cannot be read.
+fn unread_versions(
+    timeline: &Timeline,
+    subject: &NamedObject,
+    unread: &[(Seq, Seq)],
+) -> Vec<(Range<RecordedAt>, &'static str)> {
+    const WHY: &str = "cannot be read";
+    if unread.is_empty() {
+        return Vec::new();
+    }
+    let (mut all, mut since) = (Vec::new(), None);
+    for seq in subject.versions(timeline) {
+        let at = timeline.wall_of(seq);
+        let is_in = |(first, last): &(Seq, Seq)| (*first..=*last).contains(&seq);
+        if unread.iter().any(is_in) {
+            since.get_or_insert(at);
+        } else if let Some(from) = since.take() {
+            all.push((from..at, WHY));
+        }
+    }
+    all.extend(since.map(|from| (from..beyond(timeline), WHY)));
+    all
+}
+
+/// Finds from when to when lost records may have changed an object.
+fn lost_records(
+    timeline: &Timeline,
+    subject: &NamedObject,
+) -> Vec<(Range<RecordedAt>, &'static str)> {
+    let only = [subject.name.clone()];
+    let filter = ObjectFilter {
+        namespace: Some(subject.namespace.as_str()),
+        names: &only,
+    };
+    let hidden = timeline.hidden_by_damage(subject.resource, &filter);
+    // Where damage may be anywhere, the title says so.
+    let hidden = hidden.filter(|(damaged, ..)| damaged.damage.loss != Loss::Unknown);
+    hidden
+        .map(|(damaged, _, again)| {
+            let to = again.map_or_else(|| beyond(timeline), |again| timeline.wall_of(again));
+            (damaged.from..to, "the reel is damaged")
+        })
+        .collect()
 }
 
 /// Finds until when nothing shows whether the objects of an imported resource were there; `None` where the recording

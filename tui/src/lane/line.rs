@@ -274,7 +274,7 @@ impl Lane {
     pub(crate) fn at(&self, place: CursorPlace) -> (LaneState, &str) {
         let at = place.at;
         let next = self.dark.partition_point(|dark| dark.span.end <= at);
-        let dark = self.dark.get(next).filter(|dark| dark.span.start <= at);
+        let dark = self.dark.get(next).filter(|dark| dark.holds(at));
         if let Some(dark) = dark {
             return (LaneState::Unknown, &dark.why);
         }
@@ -349,6 +349,7 @@ mod tests {
         };
         let dark = dark.iter().map(|(from, to)| DarkSpan {
             span: at(*from)..at(*to),
+            is_begin_known: false,
             why: "gap".into(),
             effect: UnobservedEffect::MayMiss,
             is_outage: false,

@@ -1,7 +1,7 @@
 //! Owns the lanes of the parts of one object: its conditions and its containers. They are made when somebody unfolds
 //! it, for all objects have too many. Refuses objects that changed too often.
 
-use super::dark::{FirstSights, dark_of};
+use super::dark::{FirstSights, dark_of, with_damage};
 use super::line::{Lane, LaneGroup, LaneReading, LaneSubject};
 use super::spells::{LaneWords, spells};
 use crate::subject::NamedObject;
@@ -30,7 +30,9 @@ pub(crate) fn parts(timeline: &Timeline, subject: &NamedObject) -> ObjectParts {
     let cluster = ClusterHistory::of(timeline);
     let tracks = cluster.states_of_object(subject.resource, &subject.namespace, &subject.name);
     let tracks = tracks.map_err(|error| harmless(&error.to_string()).into_owned())?;
-    let dark: Arc<[_]> = dark_of(timeline, subject.resource).into();
+    // Where versions cannot be read, there are no parts.
+    let dark = dark_of(timeline, subject.resource).into();
+    let dark = with_damage(timeline, subject, &dark, &[]);
     let seen_from = FirstSights::of(timeline, subject.resource).of_object(subject);
     let mut words = LaneWords::default();
     let mut all = Vec::new();

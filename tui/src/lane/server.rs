@@ -45,6 +45,7 @@ fn between_sessions(timeline: &Timeline) -> Vec<DarkSpan> {
     let gaps = pairs.filter(|(before, next)| before.to < next.from);
     gaps.map(|(before, next)| DarkSpan {
         span: before.to..next.from,
+        is_begin_known: true,
         why: RecorderEnd::of(before).no_recorder().to_owned(),
         effect: UnobservedEffect::MayMiss,
         is_outage: false,

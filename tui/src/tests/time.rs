@@ -4,9 +4,10 @@ use super::script::{Script, thing};
 use super::stage::{Stage, damaged, demo, gapped, node, request, without_objects};
 use crate::answer::ScreenQuestion;
 use crate::keymap::KeyPress;
+use crate::lane::LaneState;
 use crate::model::{ActiveScreen, OpenReel};
 use crate::msg::Msg;
-use crate::time::clock_secs;
+use crate::time::{CursorPlace, clock_secs};
 use insta::assert_snapshot;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -448,6 +449,25 @@ fn the_lane_that_is_selected_says_which_field_is_followed() {
 }
 
 #[test]
+fn an_object_is_unknown_from_a_version_that_cannot_be_read_to_the_next() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = without_objects(folder.path());
+    let mut asked = request(&path);
+    asked.at = Some("23:22:05".parse().expect("a time"));
+    asked.select = Some("co/machine-config".to_owned());
+    let mut stage = Stage::open(asked, (120, 40));
+    let screen = stage.screen();
+    assert!(screen.contains("─ ░ unknown"), "{screen}");
+    let here = |stage: &Stage| {
+        let lane = open(stage).chosen_lane().expect("a lane");
+        lane.at(open(stage).place).0
+    };
+    assert_eq!(here(&stage), LaneState::Unknown, "{screen}");
+    stage.keys("g:23:21:40<Enter>");
+    assert_ne!(here(&stage), LaneState::Unknown, "before the damage");
+}
+
+#[test]
 fn what_cannot_be_read_is_not_called_deleted() {
     let folder = tempfile::tempdir().expect("a folder");
     let deleted = |path: &Path| {
@@ -477,4 +497,31 @@ fn what_cannot_be_read_is_not_called_deleted() {
         screen.contains(&format!("not compared {unreadable}")),
         "{screen}"
     );
+}
+
+#[test]
+fn the_moment_at_which_a_gap_begins_is_known() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut stage = Stage::open(request(&gapped(folder.path())), (120, 40));
+    stage.keys("<Down>");
+    let gap = open(&stage).dark.first().expect("a gap").span.clone();
+    let mut says_unknown = |micros: i64| {
+        let reel = open(&stage);
+        let at = kubereel_format::RecordedAt::from_micros(gap.start.micros + micros);
+        let place = CursorPlace::at(&reel.timeline, at);
+        let lane = reel.chosen_lane().expect("a lane").at(place).0;
+        stage.keys(&format!(
+            ":{}<Enter>",
+            place.written(&open(&stage).timeline)
+        ));
+        let title = stage.screen();
+        assert_eq!(
+            title.contains("unknown from"),
+            lane == LaneState::Unknown,
+            "{title}"
+        );
+        lane == LaneState::Unknown
+    };
+    assert!(!says_unknown(0));
+    assert!(says_unknown(1_000_000));
 }

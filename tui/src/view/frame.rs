@@ -272,10 +272,7 @@ fn brief_trust(words: &str, room: u16) -> &str {
 
 /// Says whether all is known at the cursor, of every resource.
 fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
-    let mut here = open
-        .dark
-        .iter()
-        .filter(|dark| dark.span.contains(&open.place.at));
+    let mut here = open.dark.iter().filter(|dark| dark.holds(open.place.at));
     if let Some(DarkSpan {
         span, why, only, ..
     }) = here.next()

@@ -220,7 +220,7 @@ impl UnobservedSpan {
     }
 
     /// Returns whether it contains the state after all records below `cut`, as of a time.
-    pub(crate) fn holds(&self, cut: Seq, wall: RecordedAt) -> bool {
+    pub fn holds(&self, cut: Seq, wall: RecordedAt) -> bool {
         let has_begun = match self.begin {
             SpanBegin::Start => true,
             SpanBegin::At(from) => from < wall,

@@ -28,6 +28,8 @@ pub struct Fed {
     pub told: u64,
     /// What could not be read; one damaged block is one error.
     pub unread: Vec<FeedError>,
+    /// The first and the last event of each part whose objects could not be read.
+    pub unread_parts: Vec<(Seq, Seq)>,
     /// The events whose objects could not be read.
     pub unread_events: u64,
 }
@@ -209,6 +211,9 @@ fn pass(
             held.put(object, now);
         }
     }
+    // What could not be read up to the end is a part, too.
+    hidden.read(end);
+    fed.unread_parts = hidden.unread;
     fed.unread_events += not_given(&fed, timeline.reel(), end);
     fed
 }
