@@ -53,7 +53,7 @@ impl<'t> ClusterHistory<'t> {
     }
 
     /// Returns whether versions were skipped: what they show may have ended in them.
-    pub(crate) fn has_skipped(self) -> bool {
+    pub fn has_skipped(self) -> bool {
         self.unread.is_some_and(UnreadVersions::any)
     }
 

@@ -267,7 +267,8 @@ pub struct JudgeContext<'a> {
     pub intervals: &'a Intervals,
     /// What cluster it was, over time; nothing is known for a file of intervals.
     pub facts: &'a FactsOverTime,
-    /// The cluster of the reel, up to its end; `None` for a file of intervals.
+    /// The cluster of the reel, up to its end, without versions that cannot be read; `None` for a file of
+    /// intervals.
     pub cluster: Option<ClusterHistory<'a>>,
     /// Where each resource, `plural` or `plural.group`, was not seen.
     pub dark: &'a BTreeMap<String, Vec<CaseGap>>,

@@ -10,7 +10,7 @@ use crate::gathering::{GatheredIntervals, Gathering};
 use crate::outcome::{join_same_names, outcome};
 use crate::unseen::Unseen;
 use crate::verdict::{JudgeContext, MonitorTest, MonitorTestInfo, TestCase};
-use kubereel_cluster::ClusterHistory;
+use kubereel_cluster::{ClusterHistory, UnreadVersions};
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::Timeline;
 use std::ops::ControlFlow;
@@ -226,10 +226,11 @@ pub(super) fn judge(
     unseen: &Unseen,
     asked: &RunOptions<'_>,
 ) {
+    let unread = UnreadVersions::default();
     let scene = JudgeContext {
         intervals: &report.intervals,
         facts: &report.facts,
-        cluster: timeline.map(ClusterHistory::of),
+        cluster: timeline.map(|timeline| ClusterHistory::of_readable(timeline, &unread)),
         dark: &unseen.dark,
         not_recorded: &unseen.missing,
         missing: &|resource| unseen.why_missing(resource),

@@ -8,7 +8,7 @@ use crate::applies::{AppliesTo, ClusterKind, RuleClass};
 use crate::interval_needs::IntervalNeeds;
 use crate::known::component_of_namespace;
 use crate::verdict::{
-    FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase,
+    CaseGap, FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase,
     TestFinding, WrittenIn,
 };
 use kubereel_cluster::{Retrieval, VersionPod};
@@ -79,6 +79,14 @@ impl MonitorTest for VersionPods {
                     .collect();
             }
             Err(error) => case.error = Some(error.to_string()),
+        }
+        if let Some(cluster) = scene.cluster.filter(|cluster| cluster.has_skipped()) {
+            let timeline = cluster.timeline();
+            case.doubt(CaseGap {
+                from: timeline.start(),
+                to: timeline.end(),
+                why: "versions of ClusterVersion, Pods or Events cannot be read".to_owned(),
+            });
         }
         vec![case]
     }

@@ -142,3 +142,24 @@ fn without_pods_recorded_nothing_is_said() {
     let reel = Reel::cluster().without("Pod").at("10:05:00");
     judge(reel).is(CASE, "skipped");
 }
+
+#[test]
+fn a_version_that_cannot_be_read_hides_no_attempt() {
+    let odd = json!({"status": "odd"});
+    let name = "version-5.1.0-ddddd";
+    let reel = Reel::cluster()
+        .at("10:05:00")
+        .put(pod(name))
+        .at("10:07:00")
+        .change("Pod", &path(name), json!({"status": {"phase": "Failed"}}))
+        .at("10:08:00")
+        .change("ClusterVersion", "version", odd.clone());
+    let verdicts = judge(reel);
+    verdicts.is(CASE, "flake");
+    verdicts.says(CASE, "10:05:00", "attempt 1 of 1 failed");
+    // There may have been an attempt that the version would show.
+    let reel = Reel::cluster()
+        .at("10:08:00")
+        .change("ClusterVersion", "version", odd);
+    judge(reel).is(CASE, "unknown");
+}
