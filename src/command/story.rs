@@ -12,7 +12,7 @@ use crate::words::{count, duration, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Timeline, harmless, timetext};
 use kubereel_problems::{
-    CheckedReel, ClusterPortrait, ClusterStory, Problem, StoryStep, WorkloadRollout,
+    CheckedReel, ClusterPortrait, ClusterStory, Problem, ProblemList, StoryStep, WorkloadRollout,
 };
 use std::path::PathBuf;
 
@@ -165,6 +165,21 @@ fn has_losses(timeline: &Timeline) -> bool {
     timeline.reel().has_losses() || timeline.has_lost_records()
 }
 
+/// Returns whether changes of a resource up to the end may be missing.
+fn is_end_unobserved(timeline: &Timeline) -> bool {
+    let mut resources = timeline.resources().iter();
+    resources.any(|info| timeline.unknown_since(info.id, None).is_some())
+}
+
+/// Returns whether everything is known that had not recovered at the end.
+fn is_end_known(timeline: &Timeline, list: &ProblemList) -> bool {
+    let mut unknown = list.problems.iter().filter_map(|one| one.unknown_since);
+    !list.checked.is_empty()
+        && !has_losses(timeline)
+        && !is_end_unobserved(timeline)
+        && unknown.next().is_none()
+}
+
 /// Says what had not recovered at the end.
 fn ending(timeline: &Timeline, story: &ClusterStory, listed: &[&Problem]) -> String {
     let open: Vec<String> = story
@@ -178,10 +193,13 @@ fn ending(timeline: &Timeline, story: &ClusterStory, listed: &[&Problem]) -> Str
         [] if has_losses(timeline) => {
             "At the end: not known, as parts of the reel cannot be read".to_owned()
         }
-        [] if listed.is_empty() => "At the end: no open problem".to_owned(),
         [] if listed.iter().any(|problem| problem.to.is_none()) => {
             "At the end: whether all of it had recovered was not observed".to_owned()
         }
+        [] if is_end_unobserved(timeline) => {
+            "At the end: not known, as changes before it may be missing".to_owned()
+        }
+        [] if listed.is_empty() => "At the end: no open problem".to_owned(),
         [] => {
             let all = story.list.roots();
             let deleted = all.filter(|problem| problem.ends_by_deletion);
@@ -262,6 +280,10 @@ struct ClusterStoryOutput(timeline: &Timeline, story: &ClusterStory) {
     cluster: ClusterOutput = ClusterOutput::of(&story.cluster),
     from: String = timetext::rfc3339(timeline.start()),
     to: String = timetext::rfc3339(timeline.end()),
+    /// Whether another tool made the recording, whose completeness is unknown.
+    is_imported: bool = object_query::is_imported(timeline),
+    /// Why not all installations and upgrades can be read.
+    unread: Option<String> = story.unread.clone(),
     steps: Vec<StepOutput> = story.steps.iter().map(StepOutput::of).collect(),
     problems: Vec<ProblemOutput> = (1..)
         .zip(&story.list.problems)
@@ -272,6 +294,8 @@ struct ClusterStoryOutput(timeline: &Timeline, story: &ClusterStory) {
         .open()
         .map(|problem| problem.object.label())
         .collect(),
+    /// Whether all that had not recovered is known: otherwise more may belong to `not_recovered`.
+    is_end_known: bool = is_end_known(timeline, &story.list),
     checked: CheckedOutput = CheckedOutput::of(&story.list.checked),
 }
 
@@ -280,7 +304,12 @@ struct ClusterOutput(cluster: &ClusterPortrait) {
     openshift: Option<String> = cluster.openshift.clone(),
     kubernetes: Vec<String> = cluster.kubernetes.clone(),
     platform: Option<String> = cluster.platform.clone(),
+    /// The number of Nodes at the end that can be read.
     nodes: usize = cluster.node_count,
+    /// Whether Nodes were recorded.
+    are_nodes_recorded: bool = cluster.are_nodes_recorded,
+    /// Whether there may be more Nodes than can be read.
+    has_unreadable_nodes: bool = cluster.has_unreadable_nodes,
     roles: std::collections::BTreeMap<String, usize> = cluster.nodes.clone(),
 }
 
@@ -308,7 +337,10 @@ struct RolloutOutput(rollout: &WorkloadRollout) {
 struct CheckedOutput(checked: &CheckedReel) {
     events: u64 = checked.events,
     resources: usize = checked.resources,
+    /// Events whose objects cannot be read; lost records are not among them.
     unreadable_events: u64 = checked.unreadable,
+    /// Whether records are lost.
+    has_lost_records: bool = checked.has_lost_records,
     resources_that_may_miss_changes: Vec<String> = checked.unobserved.clone(),
     resources_not_in_the_reel: Vec<&'static str> = checked.absent.clone(),
 }

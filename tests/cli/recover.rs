@@ -155,6 +155,15 @@ fn a_cut_reel_names_times_and_records_and_answers_the_rest() {
     assert!(story.contains("to 4.21.9: end not observed"), "{story}");
     assert!(story.contains("At the end: not known"), "{story}");
     assert!(!story.contains("[to the end"), "{story}");
+    let out = kubereel(&["story", &path, "-o", "json"]).code(3).out;
+    let story: Value = serde_json::from_str(&out).expect("JSON");
+    for (pointer, value) in [
+        ("/is_end_known", false),
+        ("/checked/has_lost_records", true),
+        ("/cluster/has_unreadable_nodes", true),
+    ] {
+        assert_eq!(story.pointer(pointer), Some(&value.into()), "{pointer}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::run::{Reel, kubereel};
 use crate::script::Script;
+use kubereel_format::EndCause;
 use serde_json::{Value, json};
 
 /// A reel that is imported of lines, each at a second of an hour.
@@ -203,6 +204,7 @@ fn an_import_is_not_known_to_be_complete() {
         let words = [command, &[reel.path()], more].concat();
         kubereel(&words).says("as imported: completeness is unknown");
     }
+    assert_eq!(json_of(&reel)["is_imported"], true);
 }
 
 #[test]
@@ -215,4 +217,41 @@ fn nodes_that_were_never_listed_are_not_none() {
     });
     let story = kubereel(&["story", reel.path()]).out;
     assert!(story.contains("Nodes not recorded"), "{story}");
+    let json = json_of(&reel);
+    assert_eq!(json["cluster"]["are_nodes_recorded"], false, "{json:#}");
+}
+
+fn json_of(reel: &Reel) -> Value {
+    let out = kubereel(&["story", reel.path(), "-o", "json"]).out;
+    serde_json::from_str(&out).expect("JSON")
+}
+
+#[test]
+fn what_is_not_observed_at_the_end_is_not_known_to_be_well() {
+    let story = |is_observed: bool| {
+        let reel = Reel::write(|path| {
+            let mut script = Script::begin(path);
+            let pods = script.resource("pods", "Pod", &["po"]);
+            let nodes = script.resource("nodes", "Node", &["no"]);
+            let pods = script.connect(pods, None);
+            script.synced(pods, 5);
+            let nodes = script.connect(nodes, None);
+            script.synced(nodes, 5);
+            script.wait(5_000);
+            if !is_observed {
+                script.disconnect(pods, EndCause::Expired);
+            }
+            script.wait(60_000);
+            script.bookmark(nodes, 9);
+            script.finish();
+        });
+        let text = kubereel(&["story", reel.path()]).out;
+        (text, json_of(&reel))
+    };
+    let (text, json) = story(true);
+    assert!(text.contains("At the end: no open problem"), "{text}");
+    assert_eq!(json["is_end_known"], true, "{json:#}");
+    let (text, json) = story(false);
+    assert!(text.contains("At the end: not known"), "{text}");
+    assert_eq!(json["is_end_known"], false, "{json:#}");
 }
