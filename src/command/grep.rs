@@ -19,8 +19,9 @@ use std::path::PathBuf;
 /// Search the values of all objects, over all time
 ///
 /// Prints each field whose value matches the regular expression, from the version that brought the value
-/// to the one that replaced it. Names of fields, managedFields and resourceVersion are not searched.
-/// Of more values than --limit the first are printed, and the number of all.
+/// to the one that replaced it; `≥` marks an end that was not observed. Names of fields, managedFields and
+/// resourceVersion are not searched. Of more values than --limit the first are printed, and the number of
+/// all.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -188,6 +189,7 @@ fn print(
         }
         _ => "end".to_owned(),
     };
+    let cut = to.unwrap_or_else(|| timeline.last_cut());
     for value in &found.values {
         let Some(key) = timeline.key_of(value.object) else {
             continue;
@@ -196,18 +198,25 @@ fn print(
         let Some(info) = infos.get(key.resource) else {
             continue;
         };
+        let unknown = match value.to {
+            Some(_) => None,
+            None => timeline.unknown_since_at(info.id, (key.namespace, key.name), cut),
+        };
         if args.output.is_json() {
             screen.json_line(&FoundValueOutput::of(
                 &info.qualified(),
                 key,
                 value,
+                unknown,
                 total(found),
             ))?;
             continue;
         }
-        let to = value
-            .to
-            .map_or_else(|| end.clone(), |to| timeline.written(to));
+        let to = match (value.to, unknown) {
+            (Some(to), _) => timeline.written(to),
+            (None, Some(since)) => format!("≥ {}", timeline.written(since)),
+            (None, None) => end.clone(),
+        };
         table.push(vec![
             timeline.written(value.from),
             to,
@@ -234,6 +243,7 @@ outputs! {
         resource: &'a str,
         key: kubereel_format::ObjectKeyRef<'a>,
         found: &'a FoundValue,
+        unknown: Option<kubereel_format::RecordedAt>,
         total: u64
     ) {
         resource: &'a str = resource,
@@ -243,8 +253,10 @@ outputs! {
         value: &'a str = &found.value,
         from: String = timetext::rfc3339(found.from),
         seq: u64 = found.seq.0,
-        /// Null if it stayed to the end of the searched time.
+        /// Null if it stayed to the end of the searched time, or if its end was not observed.
         to: Option<String> = found.to.map(timetext::rfc3339),
+        /// Since when changes may be missing, if its end was not observed.
+        end_unknown_since: Option<String> = unknown.map(timetext::rfc3339),
         /// The number of all matching values, of which at most --limit are written; the same in each line.
         total: u64 = total,
     }

@@ -41,6 +41,14 @@ fn a_value_stands_from_the_version_that_brought_it_to_the_one_that_replaced_it()
     // What is beyond the searched time is not its end.
     let ran = kubereel(&["grep", reel.path(), "^x$", "--to", "14:00:03"]).code(0);
     assert!(ran.out.contains("≥ 14:00:03.000Z"), "{}", ran.out);
+    // Nor is it known up to a moment at which it was not observed.
+    let args = ["grep", reel.path(), "^y$", "pod/a", "--to", "14:00:10"];
+    let ran = kubereel(&args).code(0);
+    assert!(ran.out.contains("≥ 14:00:07.000Z"), "{}", ran.out);
+    let out = kubereel(&[&args[..], &["-o", "json"]].concat()).ok();
+    let found: Value = serde_json::from_str(&out).expect("one line");
+    let end = [&found["to"], &found["end_unknown_since"]];
+    assert_eq!(end, [&Value::Null, &"2026-11-21T14:00:07.000Z".into()]);
 }
 
 #[test]

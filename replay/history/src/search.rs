@@ -45,7 +45,8 @@ pub struct FoundValue {
     pub seq: Seq,
     /// When that was received.
     pub from: RecordedAt,
-    /// When it was replaced or the object deleted; `None` if it lasted to the end.
+    /// When it was replaced or the object deleted; `None` if no version up to the end
+    /// shows that.
     pub to: Option<RecordedAt>,
 }
 

@@ -537,12 +537,55 @@ impl Timeline {
         if object.is_none() {
             return unknown;
         }
+        self.unknown_after_versions(unknown, resource, &filter, self.last_cut())
+    }
+
+    /// Returns from when on it is not known up to a moment whether the object of a name is as its last version before
+    /// that shows it; `None` if that is known.
+    pub fn unknown_since_at(
+        &self,
+        resource: ResourceId,
+        (namespace, name): (&str, &str),
+        cut: Cut,
+    ) -> Option<RecordedAt> {
+        let names = [name.to_owned()];
+        let filter = ObjectFilter {
+            namespace: Some(namespace),
+            names: &names,
+        };
+        let since = match self.certainty_of(resource, cut, &filter) {
+            Certainty::InsideGap { gap } => gap.gap.from_time,
+            Certainty::Unobserved { from, .. } | Certainty::Blind { from, .. } => from,
+            Certainty::AfterLast { last } => last,
+            Certainty::Damaged { damage } => {
+                let mut damaged = self.damaged().iter();
+                damaged.find(|span| span.damage == damage)?.from
+            }
+            Certainty::Known { .. }
+            | Certainty::ReadBack { .. }
+            | Certainty::Imported { .. }
+            | Certainty::NotCovered { .. }
+            | Certainty::BeforeFirst { .. } => return None,
+        };
+        self.unknown_after_versions(Some(since), resource, &filter, cut)
+    }
+
+    /// Returns from when on objects are not known, by when their resource is not, and by which of their versions can
+    /// be read.
+    fn unknown_after_versions(
+        &self,
+        unknown: Option<RecordedAt>,
+        resource: ResourceId,
+        filter: &ObjectFilter<'_>,
+        cut: Cut,
+    ) -> Option<RecordedAt> {
         let objects = self.objects_of(resource).iter().filter(|object| {
             let key = self.key_of(**object);
             key.is_some_and(|key| filter.takes(key.namespace, key.name))
         });
         let versions = objects.flat_map(|object| self.reel().versions(*object));
-        let mut versions: Vec<Seq> = versions.copied().collect();
+        let versions = versions.copied().filter(|seq| self.is_within(*seq, cut));
+        let mut versions: Vec<Seq> = versions.collect();
         versions.sort_unstable();
         let mut unreadable = None;
         // Damage hides also later versions that are stored as differences from a lost one.
