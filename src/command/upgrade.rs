@@ -240,7 +240,8 @@ fn print_standing(
     let status = history.update_status(cut, None).map_err(unreadable)?;
     let is_asked = kind == UpdateKind::Upgrade && at != Moment::End;
     if let Some(state) = status.filter(|status| status.is_updating || is_asked) {
-        status::print(history.timeline(), &state, screen)?;
+        // JSON is about an update, and has none of this.
+        status::print(history.timeline(), &state, None, screen)?;
     }
     Ok(())
 }

@@ -404,6 +404,36 @@ fn what_holds_an_upgrade_up_is_told() {
 }
 
 /// Gathers the paths of a value, lists as `[]`.
+#[test]
+fn what_json_does_not_have_is_not_left_out_of_the_text() {
+    let named = |mut body: Value, api: &str, kind: &str, name: &str| {
+        body["apiVersion"] = api.into();
+        body["kind"] = kind.into();
+        body["metadata"]["name"] = name.into();
+        body["metadata"]["resourceVersion"] = "1".into();
+        body
+    };
+    let cv = version(1, 1, None, &[("1", "Completed")]);
+    let pool = json!({
+        "metadata": {}, "status": {"machineCount": 12},
+        "spec": {"configuration": {"name": "new"}, "nodeSelector": {"matchLabels": {"w": ""}}},
+    });
+    let group = "machineconfiguration.openshift.io/v1";
+    let mut objects = vec![
+        serde_json::from_slice(&cv).expect("JSON"),
+        named(pool, group, "MachineConfigPool", "worker"),
+    ];
+    objects.extend((0..12).map(|at| named(node("Done", false), "v1", "Node", &format!("w-{at}"))));
+    let reel = Reel::import(&objects);
+    kubereel(&["upgrade", reel.path(), "-o", "json"]).code(1);
+    let page = kubereel(&["upgrade", reel.path()]).code(1).out;
+    assert!(page.contains("pool worker"), "{page}");
+    for at in 0..12 {
+        assert!(page.contains(&format!(" w-{at} ")), "{page}");
+    }
+    assert!(!page.contains("-o json"), "{page}");
+}
+
 fn paths(value: &Value, at: &str, all: &mut BTreeSet<String>) {
     match value {
         Value::Object(members) => {

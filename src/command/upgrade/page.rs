@@ -45,7 +45,7 @@ pub(super) fn print(
     print_rest(&mut page, story)?;
     if let Some(state) = &context.status {
         page.screen.line("")?;
-        status::print(timeline, state, page.screen)?;
+        status::print(timeline, state, Some(status::SHOWN_NODES), page.screen)?;
     }
     Ok(())
 }

@@ -10,15 +10,16 @@ use kubereel_cluster::{
 };
 use kubereel_history::{Timeline, timetext};
 
-/// How many nodes of a pool are shown that need nobody; JSON has all.
-const SHOWN_NODES: usize = 10;
+/// How many nodes of a pool without work are shown where JSON has all.
+pub(super) const SHOWN_NODES: usize = 10;
 
 const HANG: usize = 14;
 
-/// Prints the state.
+/// Prints the state; `shown` limits the nodes without work of each pool.
 pub(super) fn print(
     timeline: &Timeline,
     status: &UpdateStatus,
+    shown: Option<usize>,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
     let mut page = UpgradePage { timeline, screen };
@@ -34,7 +35,7 @@ pub(super) fn print(
     }
     control_plane(&mut page, status)?;
     for pool in &status.pools {
-        one_pool(&mut page, pool)?;
+        one_pool(&mut page, pool, shown)?;
     }
     for insight in &status.insights {
         one_insight(&mut page, status, insight)?;
@@ -111,7 +112,11 @@ fn control_plane(page: &mut UpgradePage<'_>, status: &UpdateStatus) -> Result<()
     value(page, "operators", Style::Plain, &health)
 }
 
-fn one_pool(page: &mut UpgradePage<'_>, pool: &PoolState) -> Result<(), CommandError> {
+fn one_pool(
+    page: &mut UpgradePage<'_>,
+    pool: &PoolState,
+    shown: Option<usize>,
+) -> Result<(), CommandError> {
     let all = pool.nodes.len();
     let mut text = format!(
         "{}, {} of {all} updated",
@@ -132,7 +137,7 @@ fn one_pool(page: &mut UpgradePage<'_>, pool: &PoolState) -> Result<(), CommandE
     for node in &pool.nodes {
         if is_quiet(node.phase) && node.message.is_empty() {
             quiet += 1;
-            if quiet > SHOWN_NODES {
+            if shown.is_some_and(|shown| quiet > shown) {
                 omitted += 1;
                 continue;
             }
