@@ -332,7 +332,7 @@ fn print_list(
         let to = update.target.as_ref().or(asked);
         let end = update.end;
         let took = end.map_or_else(
-            || format!("{}+", between(update.first, updates.now)),
+            || format!("{}+", between(update.first, updates.until)),
             |end| between(update.first, end.mark.at),
         );
         let mut began = timeline.written(update.first.at);

@@ -17,7 +17,7 @@ outputs! {
 /// An installation or an upgrade; docs/upgrade.md describes each field.
 struct StoryOutput(story: &UpgradeStory, context: &StoryContext, certainty: &Certainty) {
     #[serde(flatten)]
-    update: UpdateOutput = UpdateOutput::of(&story.update, Some(context.number), story.now),
+    update: UpdateOutput = UpdateOutput::of(&story.update, Some(context.number), story.until("clusterversions", "version")),
     now: String = timetext::rfc3339(story.now),
     over: Option<String> = mark(story.over),
     is_end_known: bool = story.is_end_known,
@@ -26,12 +26,12 @@ struct StoryOutput(story: &UpgradeStory, context: &StoryContext, certainty: &Cer
     retrievals: Vec<RetrievalOutput> = all(&story.retrievals.attempts, RetrievalOutput::of),
     retrievals_counted_only: u64 = story.retrievals.counted_only(),
     precondition_warnings: Vec<StoryMessageOutput> = all(&story.retrievals.warnings, StoryMessageOutput::of),
-    operators: Vec<OperatorOutput> = all(&story.operators, |one| OperatorOutput::of(one, story.now)),
-    periods: Vec<SpellOutput> = all(&story.spells, |one| SpellOutput::of(one, story.now)),
+    operators: Vec<OperatorOutput> = all(&story.operators, |one| OperatorOutput::of(one, story.until("clusteroperators", &one.name))),
+    periods: Vec<SpellOutput> = all(&story.spells, |one| SpellOutput::of(one, story.until(one.ill.plural(), &one.name))),
     progress: Vec<StoryConditionOutput> = all(&story.progress, StoryConditionOutput::of),
     leaders: Vec<LeaderOutput> = all(&story.handovers, LeaderOutput::of),
-    pools: Vec<PoolUpdateOutput> = all(&story.pools, |one| PoolUpdateOutput::of(one, story.now)),
-    nodes: Vec<NodeUpdateOutput> = all(&story.nodes, |one| NodeUpdateOutput::of(one, story.now)),
+    pools: Vec<PoolUpdateOutput> = all(&story.pools, |one| PoolUpdateOutput::of(one, story.until("machineconfigpools", &one.name))),
+    nodes: Vec<NodeUpdateOutput> = all(&story.nodes, |one| NodeUpdateOutput::of(one, story.until("nodes", &one.node))),
     joined: Vec<NodeJoinOutput> = all(&story.joins, NodeJoinOutput::of),
     stalls: Vec<StallOutput> = all(&story.stalls, StallOutput::of),
     slowest: Vec<UpdatePartOutput> = all(&story.slowest, UpdatePartOutput::of),
@@ -44,7 +44,7 @@ struct UpdateListOutput(rows: &[(Option<usize>, &ClusterUpdate)], updates: &Upda
     now: String = timetext::rfc3339(updates.now),
     version: String = updates.version.clone(),
     is_end_known: bool = updates.is_end_known,
-    updates: Vec<UpdateOutput> = all(rows, |(number, one)| UpdateOutput::of(one, *number, updates.now)),
+    updates: Vec<UpdateOutput> = all(rows, |(number, one)| UpdateOutput::of(one, *number, updates.until)),
 }
 
 struct UpdateOutput(update: &ClusterUpdate, number: Option<usize>, now: RecordedAt) {

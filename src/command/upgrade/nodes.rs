@@ -1,6 +1,6 @@
 //! Nodes and pools on the page of an upgrade: what was done to each, and how long it took.
 
-use super::page::{UpgradePage, between, lasting, shortened};
+use super::page::{END_NOT_OBSERVED, UpgradePage, between, lasting, shortened};
 use crate::command_error::CommandError;
 use crate::screen::{Style, StyledLine};
 use crate::words::count;
@@ -11,6 +11,10 @@ use kubereel_format::RecordedAt;
 
 /// Holds of a drain shorter than this, in microseconds, are only counted: 5 s.
 const SHOWN_HOLD_MICROS: u64 = 5_000_000;
+
+/// The resources of what is printed here, as a story names them.
+const NODES: &str = "nodes";
+const POOLS: &str = "machineconfigpools";
 
 /// Prints pools and nodes.
 pub(super) fn print(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
@@ -30,7 +34,7 @@ pub(super) fn print(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<
     }
     page.title("Nodes", &more)?;
     for pool in &story.pools {
-        one_pool(page, pool, story.now)?;
+        one_pool(page, pool, story)?;
     }
     if story.nodes.is_empty() {
         return Ok(());
@@ -42,7 +46,7 @@ pub(super) fn print(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<
         "BEGAN", "TOOK", "DRAIN", "REBOOT", "NOTREADY"
     ))?;
     for node in &story.nodes {
-        one_node(page, node, story.now)?;
+        one_node(page, node, story)?;
     }
     Ok(())
 }
@@ -78,8 +82,9 @@ fn joins(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), Command
 fn one_pool(
     page: &mut UpgradePage<'_>,
     pool: &PoolUpdate,
-    now: RecordedAt,
+    story: &UpgradeStory,
 ) -> Result<(), CommandError> {
+    let now = story.until(POOLS, &pool.name);
     let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(pool.began)));
     let took = match pool.over() {
         Some(over) => between(pool.began, over.at),
@@ -104,14 +109,18 @@ fn one_pool(
         let lasted = lasting(degraded.micros(now), degraded.to.is_some());
         line.push(Style::Bad, format!(", degraded for {lasted}"));
     }
+    if pool.over().is_none() && story.is_unknown(POOLS, &pool.name) {
+        line.push(Style::Wary, END_NOT_OBSERVED);
+    }
     page.line(&line, page.time_width() + 4)
 }
 
 fn one_node(
     page: &mut UpgradePage<'_>,
     node: &NodeUpdate,
-    now: RecordedAt,
+    story: &UpgradeStory,
 ) -> Result<(), CommandError> {
+    let now = story.until(NODES, &node.node);
     let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(node.began)));
     let long = |span: Option<MarkSpan>| {
         span.map_or_else(
@@ -147,6 +156,9 @@ fn one_node(
             format!(" since {}", page.timeline.written(at))
         });
         line.push(Style::Wary, format!(" · {word}{since}"));
+        if story.is_unknown(NODES, &node.node) {
+            line.push(Style::Wary, END_NOT_OBSERVED);
+        }
     }
     let hang = page.time_width() + 4;
     page.line(&line, hang)?;

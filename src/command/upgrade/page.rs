@@ -16,6 +16,12 @@ use kubereel_history::{Timeline, timetext};
 /// How many letters of a message are shown; JSON has all.
 const SHOWN_LETTERS: usize = 240;
 
+/// The resource of operators, as a story names it.
+const OPERATORS: &str = "clusteroperators";
+
+/// What is added to something whose end was not observed.
+pub(super) const END_NOT_OBSERVED: &str = ", end not observed";
+
 /// What is shown besides the story.
 pub(crate) struct StoryContext {
     /// Which of its kind it is.
@@ -381,7 +387,9 @@ fn print_attempts(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
         let cause = attempt.cause();
         let is_again = cause.is_some() && cause == last;
         last = cause;
-        print_attempt(page, attempt, cause, is_again, story.now, pod_width)?;
+        // Its end is also reported by ClusterVersion.
+        let now = story.until(SpellKind::Failing.plural(), "version");
+        print_attempt(page, attempt, cause, is_again, now, pod_width)?;
     }
     for warning in warnings {
         let mut line = StyledLine::of(Style::Strong, format!("  {}", page.at(warning.mark)));
@@ -535,7 +543,8 @@ fn print_operators(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
             );
             line.push(Style::Plain, format!("{available}  {}", one.name));
         } else {
-            let (waited, took) = waited_and_took(one, origin, story.now);
+            let now = story.until(OPERATORS, &one.name);
+            let (waited, took) = waited_and_took(one, origin, now);
             line.push(
                 Style::Plain,
                 format!("{waited:<length$}{took:<length$}{}", one.name),
@@ -570,12 +579,17 @@ fn waited_and_took(one: &OperatorMove, origin: RecordMark, now: RecordedAt) -> (
 
 fn push_notes(one: &OperatorMove, story: &UpgradeStory, line: &mut StyledLine) {
     // An installation has no budget for one operator: all of them begin at once.
-    if story.update.kind == UpdateKind::Upgrade && one.is_over_budget(story.now) {
+    if story.update.kind == UpdateKind::Upgrade
+        && one.is_over_budget(story.until(OPERATORS, &one.name))
+    {
         let budget = span(one.budget_micros());
         line.push(Style::Bad, format!(" · over its {budget}"));
     }
     if one.moved.is_none() && one.began.is_some() && one.given_up.is_none() {
         line.push(Style::Wary, " · updating");
+        if story.is_unknown(OPERATORS, &one.name) {
+            line.push(Style::Wary, END_NOT_OBSERVED);
+        }
     }
     if !one.is_of_payload {
         line.push(Style::Faint, " · not of the payload");
@@ -588,7 +602,8 @@ fn print_problems(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
         return Ok(());
     }
     let all = story.spells.len();
-    let is_silent = |spell: &&UnhealthySpell| spell.level(story.now) == SpellLevel::Silent;
+    let until = |spell: &UnhealthySpell| story.until(spell.ill.plural(), &spell.name);
+    let is_silent = |spell: &&UnhealthySpell| spell.level(until(spell)) == SpellLevel::Silent;
     let silent = story.spells.iter().filter(is_silent).count();
     let more = format!(
         "{}; {silent} too short for oc adm upgrade status to report",
@@ -613,8 +628,10 @@ fn print_problem(
 ) -> Result<(), CommandError> {
     let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(spell.from)));
     let is_whole = spell.to.is_some() && !spell.is_older;
-    let lasted = lasting(spell.micros(story.now), is_whole);
-    let level = spell.level(story.now);
+    let plural = spell.ill.plural();
+    let until = story.until(plural, &spell.name);
+    let lasted = lasting(spell.micros(until), is_whole);
+    let level = spell.level(until);
     let style = match level {
         SpellLevel::Silent => Style::Faint,
         SpellLevel::Warning => Style::Wary,
@@ -634,7 +651,9 @@ fn print_problem(
     } else if spell.from < story.update.first {
         line.push(Style::Wary, ", since before the update");
     }
-    if spell.has_gap {
+    if spell.to.is_none() && story.is_unknown(plural, &spell.name) {
+        line.push(Style::Wary, END_NOT_OBSERVED);
+    } else if spell.has_gap {
         line.push(Style::Wary, ", across a gap");
     }
     let others = spell.texts.len().saturating_sub(1);
@@ -746,6 +765,9 @@ fn print_slowest(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(),
         };
         let length = page.length_width();
         line.push(Style::Plain, format!("{took:<length$}{what}"));
+        if !part.is_over && story.is_unknown(part.what.plural(), &part.name) {
+            line.push(Style::Wary, END_NOT_OBSERVED);
+        }
         page.line(&line, page.time_width() + 12)?;
     }
     Ok(())

@@ -37,6 +37,17 @@ pub struct UpdatePart {
     pub is_over: bool,
 }
 
+impl PartKind {
+    /// Returns the resource, in plural, of which an object is the part.
+    pub const fn plural(self) -> &'static str {
+        match self {
+            Self::Acceptance => "clusterversions",
+            Self::Operator => "clusteroperators",
+            Self::Drain | Self::Reboot => "nodes",
+        }
+    }
+}
+
 worded! {
 /// A kind of part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,7 +128,7 @@ pub(super) fn stalls(
 }
 
 /// Returns the slowest parts.
-pub(super) fn slowest(story: &UpgradeStory, now: RecordedAt) -> Vec<UpdatePart> {
+pub(super) fn slowest(story: &UpgradeStory) -> Vec<UpdatePart> {
     let mut parts = Vec::new();
     if let (Some(asked), Some(accepted)) = (story.update.asked(), story.update.accepted) {
         parts.push(UpdatePart {
@@ -129,6 +140,7 @@ pub(super) fn slowest(story: &UpgradeStory, now: RecordedAt) -> Vec<UpdatePart> 
         });
     }
     for operator in &story.operators {
+        let now = story.until(PartKind::Operator.plural(), &operator.name);
         if let (Some(from), Some(micros)) = (operator.began, operator.took_micros(now)) {
             parts.push(UpdatePart {
                 what: PartKind::Operator,
@@ -140,6 +152,7 @@ pub(super) fn slowest(story: &UpgradeStory, now: RecordedAt) -> Vec<UpdatePart> 
         }
     }
     for node in &story.nodes {
+        let now = story.until(PartKind::Drain.plural(), &node.node);
         if let Some(drain) = node.drain {
             parts.push(UpdatePart {
                 what: PartKind::Drain,

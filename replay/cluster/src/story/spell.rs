@@ -24,6 +24,15 @@ pub enum SpellKind {
 }
 
 impl SpellKind {
+    /// Returns the resource, in plural, of which an object has such spells.
+    pub const fn plural(self) -> &'static str {
+        match self {
+            Self::Failing => "clusterversions",
+            Self::NotReady => "nodes",
+            Self::Unavailable | Self::Degraded => "clusteroperators",
+        }
+    }
+
     /// Returns after how long `oc adm upgrade status` warns, and after how long it reports an
     /// error; `None` if it has no such limit.
     pub const fn thresholds_micros(self) -> (Option<u64>, Option<u64>) {

@@ -45,6 +45,9 @@ pub struct Updates {
     /// Whether `ClusterVersion` is known at that moment: otherwise an update without an outcome may
     /// have ended unobserved.
     pub is_end_known: bool,
+    /// Up to when `ClusterVersion` is known; the queried moment if it is known then. What lasts is
+    /// counted to it.
+    pub until: RecordedAt,
 }
 
 /// The records with which an upgrade begins and ends.
@@ -80,6 +83,8 @@ pub struct UpgradeStory {
     /// Whether what it waits for is known at that moment: `ClusterVersion`, and nodes and pools
     /// after that. Otherwise it may have ended unobserved.
     pub is_end_known: bool,
+    /// Since when objects are not known up to that moment, by resource (plural) and name.
+    unknown: BTreeMap<(&'static str, String), RecordedAt>,
     /// The attempts to retrieve the payload.
     pub retrievals: Retrievals,
     /// The operators in the order in which they moved; those that did not arrive last.
@@ -114,13 +119,20 @@ impl ClusterHistory<'_> {
         let versions = self.cluster_versions(cut)?;
         let last = versions.iter().rfind(|seen| !seen.is_gone);
         let newest = last.and_then(|seen| seen.body.status.history.first());
+        let now = self.story_time(cut);
+        let until = if self.is_last_of(&versions, cut) {
+            self.unknown_since(VERSION, VERSION_NAME, cut)
+        } else {
+            versions.last().map(|seen| seen.mark.at)
+        };
         Ok(Updates {
             all: update::updates(&versions),
             is_seen: last.is_some(),
             version: newest.map_or_else(String::new, |newest| newest.version.clone()),
             completed: newest.and_then(HistoryEntry::completed),
-            now: self.story_time(cut),
+            now,
             is_end_known: self.are_known(&[VERSION], cut) && self.is_last_of(&versions, cut),
+            until: until.unwrap_or(now).min(now),
         })
     }
 
@@ -144,6 +156,7 @@ impl ClusterHistory<'_> {
             now: updates.now,
             over: None,
             is_end_known: true,
+            unknown: BTreeMap::new(),
             retrievals: self.retrievals_of(update, &window, cut)?,
             operators: Vec::new(),
             spells: spell::spells(
@@ -164,6 +177,10 @@ impl ClusterHistory<'_> {
         };
         let waits = ReportedWaits::of(&versions);
         drop(versions);
+        if updates.until < updates.now {
+            let version = (VERSION.1, VERSION_NAME.to_owned());
+            story.unknown.insert(version, updates.until);
+        }
         self.tell_operators(&mut story, &waits, &window, cut)?;
         self.tell_nodes(&mut story, &window, cut)?;
         story.over = over(&story, &window);
@@ -181,8 +198,36 @@ impl ClusterHistory<'_> {
         let are_moves_known =
             !self.has_skipped() && self.are_known(&[VERSION, OPERATORS, NODES], cut);
         story.stalls = pace::stalls(&story, end, are_moves_known.then_some(story.now));
-        story.slowest = pace::slowest(&story, story.now);
+        story.slowest = pace::slowest(&story);
         Ok(story)
+    }
+
+    /// Returns since when an object is not known up to a moment; `None` if it is known.
+    fn unknown_since(
+        self,
+        (group, plural): (&str, &str),
+        name: &str,
+        cut: Cut,
+    ) -> Option<RecordedAt> {
+        let resources = self.timeline.resources();
+        let named = *self.resources_named(group, plural).first()?;
+        let resource = self.timeline.resource_at(resources.get(named)?, cut);
+        let object = ("", name);
+        self.timeline.unknown_since_at(resource.id, object, cut)
+    }
+
+    /// Notes whether an object that a story is about is known at its moment.
+    fn note_unknown(
+        self,
+        story: &mut UpgradeStory,
+        resource: (&str, &'static str),
+        name: &str,
+        cut: Cut,
+    ) {
+        if let Some(since) = self.unknown_since(resource, name, cut) {
+            let object = (resource.1, name.to_owned());
+            story.unknown.insert(object, since.min(story.now));
+        }
     }
 
     /// Returns the wall-clock time of a story.
@@ -315,6 +360,7 @@ impl ClusterHistory<'_> {
             for ill in [SpellKind::Unavailable, SpellKind::Degraded] {
                 story.spells.extend(spell::spells(ill, &tracks, was_there));
             }
+            self.note_unknown(story, OPERATORS, name, cut);
             if let Some(goal) = goal(&story.update, window) {
                 moves.extend(operator_move::follow(name, &seen, waits, &goal));
             }
@@ -335,6 +381,7 @@ impl ClusterHistory<'_> {
         self.read_tracks::<PoolObject>(&tracks, |(_, name), seen| {
             let seen = seen?;
             let is_same = |one, other| self.is_same_life(one, other);
+            self.note_unknown(story, POOLS, name, cut);
             let updates = node_update::pool_updates(name, &seen, is_same).into_iter();
             let within = updates.filter(|update| window.holds(update.began));
             story.pools.extend(within);
@@ -349,6 +396,7 @@ impl ClusterHistory<'_> {
             let seen = seen?;
             let tracks =
                 self.condition_tracks(StateKind::Node, name, &seen, NodeObject::conditions);
+            self.note_unknown(story, NODES, name, cut);
             let is_same = |one, other| self.is_same_life(one, other);
             let tale = node_update::tale(name, &seen, &tracks, is_same);
             story.spells.extend(tale.not_ready);
@@ -525,17 +573,25 @@ fn over(story: &UpgradeStory, window: &UpdateWindow) -> Option<RecordMark> {
 }
 
 impl UpgradeStory {
+    /// Returns the moment to which what lasts of an object is counted, by its resource (plural) and
+    /// name: that of the story, or an earlier one after which its end may not have been observed.
+    pub fn until(&self, plural: &'static str, name: &str) -> RecordedAt {
+        let unknown = self.unknown.get(&(plural, name.to_owned()));
+        unknown.copied().unwrap_or(self.now)
+    }
+
+    /// Returns whether the end of what lasts of an object may not have been observed.
+    pub fn is_unknown(&self, plural: &'static str, name: &str) -> bool {
+        self.unknown.contains_key(&(plural, name.to_owned()))
+    }
+
     /// Keeps what lies in the time of the update.
     fn settle(&mut self, from: RecordMark, end: Option<RecordMark>) {
         let is_begun = |mark: RecordMark| end.is_none_or(|end| mark <= end);
         self.spells
             .retain(|spell| is_begun(spell.from) && spell.to.is_none_or(|to| to > from));
         for spell in &mut self.spells {
-            let plural = match spell.ill {
-                SpellKind::Failing => "clusterversions",
-                SpellKind::NotReady => "nodes",
-                SpellKind::Unavailable | SpellKind::Degraded => "clusteroperators",
-            };
+            let plural = spell.ill.plural();
             let span = MarkSpan {
                 from: spell.from,
                 to: spell.to,

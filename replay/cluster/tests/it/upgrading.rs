@@ -514,6 +514,35 @@ fn what_lasts_is_counted_to_the_moment_and_a_stall_is_named() {
 }
 
 #[test]
+fn what_lasts_is_counted_to_the_last_moment_at_which_it_was_observed() {
+    let mut cluster = Cluster::begin();
+    let running = [("2", "Partial"), ("1", "Completed")];
+    cluster.version(Some("2"), &[("1", "Completed")], &[]);
+    cluster.version(Some("2"), &running, &[]);
+    cluster.operator("1", &[("Available", "False"), ("Progressing", "True")]);
+    cluster.script.wait(2000);
+    let lost = cluster.script.now();
+    cluster
+        .script
+        .disconnect(cluster.operators.1, EndCause::Expired);
+    cluster.script.wait(30 * 60 * 1000);
+    cluster.version(Some("2"), &running, &[]);
+    let (story, _) = cluster.story();
+    let until = story.until("clusteroperators", "etcd");
+    assert!(until <= lost && until < story.now, "{until:?} {lost:?}");
+    assert!(story.is_unknown("clusteroperators", "etcd"));
+    assert!(!story.is_unknown("clusterversions", "version"));
+    let levels: Vec<SpellLevel> = story
+        .spells
+        .iter()
+        .map(|spell| spell.level(until))
+        .collect();
+    assert_eq!(levels, [SpellLevel::Silent]);
+    let parts: Vec<_> = story.slowest.iter().map(|part| part.micros).collect();
+    assert!(parts.iter().all(|part| *part <= 3_000_000), "{parts:?}");
+}
+
+#[test]
 fn operators_that_were_never_observed_do_not_stall() {
     let mut cluster = Cluster::without_operators();
     let running = [("2", "Partial"), ("1", "Completed")];
