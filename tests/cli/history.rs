@@ -325,6 +325,10 @@ fn what_a_later_list_shows_happened_after_the_list_before() {
     let reel = path("lists.reel");
     let page = kubereel(&["history", &reel, "pod/a", "-n", "shop"]).ok();
     assert!(page.contains("first seen · lasted at least 40m"), "{page}");
+    // Before the end of a window, too.
+    let window = ["history", &reel, "pod/a", "-n", "shop", "--to", "10:50"];
+    let page = kubereel(&window).ok();
+    assert!(page.contains("first seen · lasted at least 40m"), "{page}");
     let changes = kubereel(&["diff", &reel, "--from", "start", "--to", "end"]).ok();
     assert!(
         changes.contains("deleted, last seen at 10:40:00.000Z"),

@@ -133,6 +133,8 @@ pub struct ObjectHistory<'a> {
     versions: usize,
     gaps: usize,
     end: RecordedAt,
+    /// The list before the one that shows the next version after the queried time, if only a list does.
+    listed: Option<RecordedAt>,
     /// The last version that was read.
     last: Option<ReadVersion>,
     /// The last object of the name, and whether its deletion was observed.
@@ -236,6 +238,7 @@ impl<'a> ObjectHistory<'a> {
         };
         let mut versions: Vec<(Seq, ObjectId, Option<Seq>)> = Vec::new();
         let mut last_object = None;
+        let mut next: Option<Seq> = None;
         let mut previous: Option<(ObjectId, Seq)> = None;
         for life in timeline.lives(resource, question.namespace, question.name) {
             let seqs = timeline.reel().versions(life.object);
@@ -251,6 +254,8 @@ impl<'a> ObjectHistory<'a> {
                 } else if question.from.is_some_and(|from| is_within(seq, from)) {
                     let is_gone = timeline.reel().kind_of(seq) == Some(EventType::Deleted);
                     last_object = last_object.max(Some((seq, life.object, is_gone)));
+                } else {
+                    next = Some(next.map_or(seq, |next| next.min(seq)));
                 }
                 before = Some(seq);
             }
@@ -267,6 +272,7 @@ impl<'a> ObjectHistory<'a> {
             gaps: steps.len() - count,
             versions: count,
             steps,
+            listed: next.and_then(|next| timeline.listed_before(next)),
             end,
             last: None,
             last_object: last_object.map(|(_, object, is_gone)| (object, is_gone)),
@@ -448,13 +454,13 @@ impl Iterator for ObjectHistory<'_> {
                 self.take(step);
             } else {
                 self.pending.as_ref()?;
-                let is_window = self.end < self.timeline.end();
-                let until = if is_window {
-                    DurationEnd::Window
-                } else {
-                    DurationEnd::End
-                };
-                self.settle(self.end, until);
+                match self.listed.filter(|listed| *listed < self.end) {
+                    Some(listed) => self.settle(listed, DurationEnd::List),
+                    None if self.end < self.timeline.end() => {
+                        self.settle(self.end, DurationEnd::Window);
+                    }
+                    None => self.settle(self.end, DurationEnd::End),
+                }
             }
         }
     }
