@@ -21,6 +21,8 @@ pub struct CaseOutcome {
     pub verdict: CaseVerdict,
     /// What was found wrong, in order of time.
     pub findings: Vec<JudgedFinding>,
+    /// The number of objects beyond the limit, which may have been wrong and were not judged.
+    pub not_kept: u64,
     /// Where nothing could be seen.
     pub dark: Vec<CaseGap>,
     /// Why it was skipped or could not be evaluated.
@@ -34,6 +36,12 @@ impl CaseOutcome {
         self.findings
             .iter()
             .filter(move |judged| !is_failed || judged.is_failure())
+    }
+
+    /// Says how many objects were found and not judged; `None` if all were judged.
+    pub fn not_kept_words(&self) -> Option<String> {
+        let some = self.not_kept;
+        (some > 0).then(|| format!("{some} more objects were found and not kept"))
     }
 }
 
@@ -71,6 +79,7 @@ pub(crate) fn outcome(
         component: case.component,
         group: case.group,
         findings,
+        not_kept: case.not_kept,
         dark: case.dark,
         why: case.error.or(case.skipped),
     }
@@ -85,7 +94,7 @@ fn verdict(case: &TestCase, findings: &[JudgedFinding]) -> CaseVerdict {
     if case.error.is_some() {
         return CaseVerdict::Error;
     }
-    if has(|judged| judged.excuse.is_none()) {
+    if has(|judged| judged.excuse.is_none()) || case.not_kept > 0 {
         return CaseVerdict::Flake;
     }
     let is_pending = |judged: &JudgedFinding| {
@@ -122,6 +131,7 @@ pub(crate) fn join_same_names(outcomes: Vec<CaseOutcome>) -> Vec<CaseOutcome> {
             first.verdict = outcome.verdict;
             first.why.clone_from(&outcome.why);
         }
+        first.not_kept = first.not_kept.saturating_add(outcome.not_kept);
         first.findings.extend(outcome.findings);
         first.findings.sort_by_key(|judged| judged.finding.from);
         first.dark.extend(outcome.dark);
@@ -248,5 +258,23 @@ mod tests {
             junit_name("ha", None, "x has spread"),
             "[Monitor:ha] x has spread"
         );
+    }
+
+    #[test]
+    fn objects_beyond_the_limit_are_counted_apart_from_the_findings() {
+        let tests = crate::builtin();
+        let about = tests.first().map(|test| Arc::new(test.about().clone()));
+        let case = TestCase {
+            not_kept: 3,
+            ..TestCase::named("x")
+        };
+        let decided = outcome(&about.expect("a test"), case, |_, _| None);
+        assert_eq!(decided.verdict, CaseVerdict::Flake);
+        assert!(decided.findings.is_empty());
+        let words = decided.not_kept_words();
+        let expected = "3 more objects were found and not kept";
+        assert_eq!(words.as_deref(), Some(expected));
+        let joined = join_same_names(vec![decided.clone(), decided]);
+        assert_eq!(joined.first().map(|one| one.not_kept), Some(6));
     }
 }

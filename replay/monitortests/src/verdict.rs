@@ -108,6 +108,8 @@ pub struct TestCase {
     pub group: BTreeMap<String, String>,
     /// What was found wrong.
     pub findings: Vec<TestFinding>,
+    /// The number of objects beyond the limit, which may have been wrong and were not judged.
+    pub not_kept: u64,
     /// Where nothing could be seen: a case without findings that has any is unknown, not passed.
     pub dark: Vec<CaseGap>,
     /// Why it was not judged.

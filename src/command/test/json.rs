@@ -103,6 +103,8 @@ struct CaseOutput<'a>(run: &RunName<'_>, report: &RunReport, outcome: &'a CaseOu
     why: Option<&'a str> = outcome.why.as_deref(),
     findings: Vec<FindingOutput<'a>> =
         outcome.findings.iter().map(|judged| FindingOutput::of(run, report, judged)).collect(),
+    /// The number of objects beyond the limit, which may have been wrong and were not judged.
+    not_kept: u64 = outcome.not_kept,
     not_seen: Vec<UnobservedTime<'a>> = outcome.dark.iter().map(UnobservedTime::of).collect(),
 }
 

@@ -263,6 +263,10 @@ fn print_case(
         about.push_str(&excepted.to_string());
         about.push_str(" more excepted or less severe");
     }
+    if let Some(words) = outcome.not_kept_words() {
+        about.push_str(" · ");
+        about.push_str(&words);
+    }
     if outcome.verdict.is_flake() {
         about.push_str(" · ");
         about.push_str(why_flake(outcome));
@@ -279,6 +283,7 @@ fn why_flake(outcome: &CaseOutcome) -> &'static str {
         CaseVerdict::FlakeJira => "excepted until an issue is closed",
         CaseVerdict::FlakePermanent => "excepted permanently",
         _ if outcome.about.is_flake_only => "the rule never fails a run",
+        _ if outcome.not_kept > 0 => "not all objects were judged",
         _ => "below the threshold for a failure",
     }
 }

@@ -223,9 +223,10 @@ pub(super) fn headline(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
     }
     let mut evidence = outcome.evidence();
     let first = evidence.next();
-    let first = first.map_or_else(String::new, |judged| {
-        cut(&told(run, &judged.finding), LETTERS_MOST).into_owned()
-    });
+    let first = first.map(|judged| cut(&told(run, &judged.finding), LETTERS_MOST).into_owned());
+    let first = first
+        .or_else(|| outcome.not_kept_words())
+        .unwrap_or_default();
     match evidence.count() {
         0 => first,
         more => format!("{first} (and {more} more)"),
@@ -255,6 +256,7 @@ pub(super) fn body(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
     if more > 0 {
         lines.push(format!("\nand {more} more"));
     }
+    lines.extend(outcome.not_kept_words());
     for dark in outcome.dark.iter().take(FINDINGS_MOST) {
         let (from, to) = (run.written(dark.from), run.written(dark.to));
         lines.push(format!("not seen {from} – {to}: {}", dark.why));

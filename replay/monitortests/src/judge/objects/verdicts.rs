@@ -9,7 +9,7 @@ use crate::judge::cases::{FindingEvidence, FindingSpan, finding};
 use crate::judge::values::is_during;
 use crate::rule::{CheckOperator, MonitorRule, RuleCheck, Watch, place};
 use crate::signal::{CountedMoment, Signal, SignalMatch, clusters};
-use crate::verdict::{CaseGap, FindingSubject, JudgeContext, Severity, TestFinding};
+use crate::verdict::{CaseGap, FindingSubject, JudgeContext};
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
 use std::collections::BTreeMap;
@@ -71,16 +71,9 @@ impl ObjectWatch {
             judging.counts(number, check, cases);
         }
         for (group, count) in &self.left_out {
-            let more = TestFinding {
-                subject: FindingSubject::default(),
-                severity: Severity::Flake,
-                from: end,
-                to: Some(end),
-                reason: String::new(),
-                message: format!("{count} more objects were found and not kept"),
-                seq: None,
-            };
-            cases.find(group, more);
+            if let Some(case) = cases.case(group) {
+                case.not_kept = case.not_kept.saturating_add(*count);
+            }
         }
     }
 
