@@ -6,7 +6,7 @@
 use crate::canary::{Canaries, CanaryMatch};
 use crate::report::{FindingPlace, ScanError, ScanFinding, ScanReport, UnreadPart};
 use kubereel_format::{
-    BlobId, Note, NoteEntry, ObjectId, ObjectKeyRef, Reel, ResourceId, ResourceInfo,
+    BlobId, Damage, Loss, Note, NoteEntry, ObjectId, ObjectKeyRef, Reel, ResourceId, ResourceInfo,
 };
 use kubereel_redact::{Extra, RandomStrings, RedactionFinding, Redactor, ResourceType};
 use std::collections::BTreeMap;
@@ -55,7 +55,9 @@ pub fn scan(
             ..ScanReport::default()
         },
     };
-    for damage in reel.damage() {
+    // What exists elsewhere, too, is searched there.
+    let lost = |damage: &&Damage| damage.loss != Loss::Nothing;
+    for damage in reel.damage().iter().filter(lost) {
         let count = reel.lost_in(damage.loss).unwrap_or_default();
         search.unread(&format!("{}: {}", damage.place, damage.cause), count);
     }

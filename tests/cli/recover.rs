@@ -66,6 +66,9 @@ fn a_reel_whose_container_alone_is_damaged_answers_everything() {
         );
         let info = kubereel(&["info", &path]).code(3).out;
         assert!(info.contains("nothing is lost by this"), "{name}: {info}");
+        kubereel(&["scan", &path])
+            .code(0)
+            .says("no known form of a secret was found\n");
     }
 }
 
