@@ -265,9 +265,11 @@ fn print_history(
             .hint("without --revision, all revisions are listed"));
     }
     if args.output.is_json() {
-        return all
-            .into_iter()
-            .try_for_each(|revision| screen.json_line(&RevisionOutput::of(revision)));
+        return all.into_iter().try_for_each(|revision| {
+            let template = asked.map(|_| revision.template());
+            let (resource, held) = (workload.resource, workload.held);
+            screen.json_line(&RevisionOutput::of(resource, held, revision, template))
+        });
     }
     if !workload.is_first {
         screen.line("")?;
@@ -314,7 +316,18 @@ fn no_rollout(name: &str) -> CommandError {
 
 outputs! {
 /// A revision of a workload.
-struct RevisionOutput<'a>(revision: &'a Revision) {
+struct RevisionOutput<'a>(
+    resource: &ResourceInfo,
+    held: &'a ObjectVersion,
+    revision: &'a Revision,
+    template: Option<&'a Value>
+) {
+    /// The resource of the workload.
+    resource: String = resource.qualified(),
+    /// The namespace of the workload.
+    namespace: &'a str = &held.namespace,
+    /// The name of the workload.
+    workload: &'a str = &held.name,
     revision: i64 = revision.number,
     change_cause: Option<&'a str> = revision.cause.as_deref(),
     first_seen: String = timetext::rfc3339(revision.first_seen),
@@ -322,6 +335,8 @@ struct RevisionOutput<'a>(revision: &'a Revision) {
     /// The `ReplicaSet` or `ControllerRevision` that holds it.
     name: &'a str = &revision.name,
     images: Vec<String> = revision.images(),
+    /// The Pod template, if the revision was asked for.
+    template: Option<&'a Value> = template,
 }
 }
 

@@ -188,6 +188,14 @@ fn revisions_and_the_state_of_a_rollout() {
     ]);
     let first: Value = serde_json::from_str(json.lines().next().expect("a line")).expect("JSON");
     assert_eq!(first["revision"], 1);
+    let of = [&first["resource"], &first["namespace"], &first["workload"]];
+    assert_eq!(of, ["deployments.apps", "shop", "web"]);
+    assert_eq!(first["template"], Value::Null);
+    let asked = ["rollout", "history", DEMO, "deploy/web", "-n", "shop"];
+    let json = out(&[&asked[..], &["--revision=1", "-o", "json"]].concat());
+    let one: Value = serde_json::from_str(&json).expect("JSON");
+    let containers = one.pointer("/template/spec/containers");
+    assert!(containers.is_some_and(Value::is_array), "{json}");
     assert_eq!(
         out(&["rollout", "status", DEMO, "deploy/web", "-n", "shop"]),
         "deployment \"web\" successfully rolled out\n"

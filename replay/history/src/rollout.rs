@@ -116,6 +116,11 @@ impl Revision {
         images.collect()
     }
 
+    /// Returns its Pod template.
+    pub const fn template(&self) -> &Value {
+        &self.template
+    }
+
     /// Describes its Pod template.
     pub fn page(&self) -> Vec<PageLine> {
         template_page(&self.template)
