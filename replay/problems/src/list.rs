@@ -462,7 +462,7 @@ impl<'a> ListBuilder<'a> {
         problems.collect()
     }
 
-    /// Returns whether a span goes on with what others began: the same came back, or the object was not well for long in
+    /// Returns whether a span continues what others began: the same came back, or the object was not well for long in
     /// between.
     fn is_continued(&self, episode: &[GroupedSpan], one: &GroupedSpan) -> bool {
         let gap = |earlier: &GroupedSpan| {

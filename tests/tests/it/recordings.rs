@@ -174,7 +174,7 @@ fn comes_back(recording: &Recording, same_time: impl Fn(&Line<'_>, &Line<'_>) ->
     assert_eq!(reel.imported.broken.count, 0);
     let mut out = Vec::new();
     let exported = Exported::write_jsonl(&reel.timeline, &mut out, |_| {}).unwrap();
-    assert!(exported.unread.is_empty());
+    assert!(exported.unread.is_none());
     let exported = Recording { bytes: out };
     let mut count = 0;
     let mut lines = exported.lines();

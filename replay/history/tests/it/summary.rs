@@ -185,6 +185,7 @@ fn the_schema_of_programs_is_stable() {
             "finished",
             "format",
             "labels",
+            "lost_records",
             "marks",
             "not_covered",
             "objects",
@@ -199,6 +200,7 @@ fn the_schema_of_programs_is_stable() {
             "sessions",
             "span_secs",
             "start",
+            "unreadable",
         ]
     );
     assert_eq!(summary["start"], "2026-11-21T14:00:00.000Z");
