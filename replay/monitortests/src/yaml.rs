@@ -48,7 +48,7 @@ mod tests {
             ("a: {b: c}\n", "expected a list"),
             ("a: [[b]]\n", "expected a text"),
             ("- a\n", "expected fields with values"),
-            ("a: [\n", "the file is empty, or ends too early"),
+            ("a: [\n", "unclosed bracket '['"),
         ] {
             assert_eq!(words(text), expected, "{text}");
         }
