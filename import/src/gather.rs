@@ -180,24 +180,25 @@ impl Gatherer {
                 self.gathered.files.others += 1;
             }
             FileKind::Objects => {
-                let before = self.gathered.objects.len() + self.copies();
+                let before = self.taken();
                 if let Err(reason) = self.objects_of(name, &mut *file.content)? {
                     self.gathered.broken.push_in(name, 0, reason);
                 }
-                if self.gathered.objects.len() + self.copies() > before {
+                if self.taken() == before {
+                    self.gathered.files.others += 1;
+                } else {
                     self.gathered.files.with_objects += 1;
                     self.note_folder(name);
-                } else {
-                    self.gathered.files.others += 1;
                 }
             }
         }
         Ok(())
     }
 
-    fn copies(&self) -> usize {
+    /// Returns how many objects were taken, and how many left out as another file has them: they only grow.
+    fn taken(&self) -> (usize, u64, u64) {
         let files = &self.gathered.files;
-        usize::try_from(files.copies.saturating_add(files.replaced)).unwrap_or(usize::MAX)
+        (self.gathered.objects.len(), files.copies, files.replaced)
     }
 
     /// Takes the objects of a file; returns the error of the file alone.
