@@ -183,10 +183,16 @@ impl Losses {
         }
     }
 
-    /// Finds all unreadable records: every body is decoded for that.
+    /// Finds all unreadable records: of a reel without a known loss, every body is decoded for that.
     fn find(reel: &Reel) -> Self {
         let mut losses = Self::none(reel);
-        let unreadable = UnreadableRecords::find(reel);
+        let found;
+        let unreadable = if reel.has_losses() {
+            reel.unreadable()
+        } else {
+            found = UnreadableRecords::find(reel, Seq(0));
+            &found
+        };
         losses.counts = unreadable.counts();
         for seq in (0..reel.end().0).map(Seq) {
             if unreadable.has_event(seq) {

@@ -242,8 +242,8 @@ impl Reel {
 
     /// Finds what cannot be read of a reel that has losses: damage reaches farther than its place.
     fn with_losses_named(mut self) -> Self {
-        if self.has_losses() {
-            self.unreadable = UnreadableRecords::find(&self);
+        if let Some(first) = self.first_loss() {
+            self.unreadable = UnreadableRecords::find(&self, first);
             let unnamed = self.unreadable.unnamed(&self);
             self.loaded.damage.extend(unnamed);
         }
@@ -321,8 +321,21 @@ impl Reel {
 
     /// Returns whether damage lost anything: not if all of the content exists elsewhere.
     pub fn has_losses(&self) -> bool {
-        let mut damage = self.loaded.damage.iter();
-        damage.any(|damage| damage.loss != Loss::Nothing)
+        self.first_loss().is_some()
+    }
+
+    /// Returns the first record that may be lost.
+    fn first_loss(&self) -> Option<Seq> {
+        let damage = self.loaded.damage.iter();
+        let lossy = damage.filter(|damage| damage.loss != Loss::Nothing);
+        lossy
+            .map(|damage| damage.loss.first().unwrap_or_default())
+            .min()
+    }
+
+    /// Returns the records that cannot be read, as far as opening the reel showed it.
+    pub(crate) fn unreadable(&self) -> &UnreadableRecords {
+        &self.unreadable
     }
 
     /// Returns how much cannot be read, as far as opening the reel showed it.

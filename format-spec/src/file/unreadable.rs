@@ -1,5 +1,5 @@
-//! What of a damaged reel cannot be read, found once by reading all of it: every count and every time of a loss is
-//! derived from it.
+//! What of a damaged reel cannot be read, found once by reading it from its first loss on: every count and every time of
+//! a loss is derived from it.
 //!
 //! Damage reaches farther than the place where it is: an object that is stored as a difference from a lost one is
 //! unreadable, too.
@@ -8,6 +8,7 @@ use crate::error::{Damage, Loss, ReadError};
 use crate::file::body::BodyReader;
 use crate::file::load::Slot;
 use crate::file::reel::Reel;
+use crate::file::scan::Scan;
 use crate::id::Seq;
 use crate::note::Note;
 
@@ -36,15 +37,16 @@ pub(crate) struct UnreadableRecords {
 }
 
 impl UnreadableRecords {
-    /// Reads all of a reel.
-    pub(crate) fn find(reel: &Reel) -> Self {
+    /// Reads a reel from a record on; nothing before it is unreadable.
+    pub(crate) fn find(reel: &Reel, from: Seq) -> Self {
         let mut found = Self::default();
-        let mut events = reel.scan().filter_map(Result::ok);
+        let mut events = Scan::new(reel, from..reel.end(), None).filter_map(Result::ok);
         let mut events =
             std::iter::from_fn(|| events.next().map(|event| event.head.seq)).peekable();
-        let mut notes = reel.notes().iter().peekable();
+        let notes = reel.notes().iter();
+        let mut notes = notes.skip_while(|note| note.seq < from).peekable();
         let counts = &mut found.counts;
-        for seq in (0..reel.end().0).map(Seq) {
+        for seq in (from.0..reel.end().0).map(Seq) {
             match reel.loaded.heads.slot(seq) {
                 Some(Slot::Event(_)) if events.next_if_eq(&seq).is_some() => {}
                 Some(Slot::Event(_)) => {

@@ -474,6 +474,21 @@ fn a_reel_cut_at_any_byte_gives_what_lies_before_the_cut() {
 }
 
 #[test]
+fn opening_a_cut_reel_reads_no_object_before_the_first_loss() {
+    let whole = Whole::large();
+    let path = whole.folder.path().join("cut.reel");
+    std::fs::write(&path, &whole.bytes[..whole.bytes.len() * 9 / 10]).unwrap();
+    let reel = Reel::open(&path).unwrap();
+    assert!(reel.has_losses(), "{:?}", reel.damage());
+    let opened = reel.counts().bodies;
+    let (first, _) = unreadable(&reel).next().unwrap();
+    let behind = whole.events.range(first..).count();
+    let before = whole.events.len() - behind;
+    assert!(before > 2 * behind, "{before} before, {behind} behind");
+    assert!(opened <= behind.try_into().unwrap(), "{opened} of {behind}");
+}
+
+#[test]
 fn a_foreign_reel_in_the_same_file_is_not_mixed_in() {
     let (demo, killed) = (Whole::demo(), Whole::killed());
     let spliced = [&demo.bytes[..], &killed.bytes[..]].concat();
