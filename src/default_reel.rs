@@ -81,6 +81,12 @@ impl ReelLookup {
         if let Some(place) = first.and_then(|first| self.reel_behind(&words, first)) {
             let mut words = words;
             let reel = words.remove(place);
+            // The flag that other tools would have for it.
+            if let Some(before) = place.checked_sub(1)
+                && words.get(before).is_some_and(|word| word == "--reel")
+            {
+                words.remove(before);
+            }
             let words = with_reel(&words, start, &reel);
             let error = CommandError::usage("the reel comes first");
             return Err(error.hint(format!("try: {}", shell_line(&words))));
@@ -456,6 +462,11 @@ mod tests {
         let hint = "try: kubereel get b.reel -n web pods -o yaml";
         assert!(
             said.contains("the reel comes first") && said.contains(hint),
+            "{said}"
+        );
+        let said = named(&around, "get pods --reel b.reel -n web").expect_err("refused");
+        assert!(
+            said.ends_with("try: kubereel get b.reel pods -n web"),
             "{said}"
         );
         let said = named(&around, "get --tz UTC b.reel pods a.reel");

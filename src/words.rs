@@ -5,8 +5,11 @@ use kubereel_history::timetext;
 
 pub(crate) use kubereel_history::counttext::{Amount, count, inflected, number};
 
-/// What is counted where the recorder's clock was set.
-pub(crate) const CLOCK_STEP: &str = "step of the recorder's clock";
+/// Describes how often the recorder's clock was set.
+pub(crate) fn clock_steps(steps: u64) -> String {
+    let steps = count(steps, "step of the recorder's clock");
+    format!("{steps} · times before and after one do not compare")
+}
 
 /// Writes a text without the numbers that the system gives its errors: `No such file (os error 2)` is `no such file`.
 pub(crate) fn without_os_codes(text: &str) -> String {

@@ -6,7 +6,7 @@ use crate::files;
 use crate::progress::ProgressReporter;
 use crate::screen::{Console, Paint};
 use crate::table::TextTable;
-use crate::words::{self, CLOCK_STEP, bytes, count, duration, number};
+use crate::words::{self, bytes, count, duration, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::{
     GapSummary, ReelSummary, ResourceSummary, Timeline, UnseenSummary, harmless, timetext, waits,
@@ -599,7 +599,7 @@ impl InfoPage<'_> {
             (
                 "clock",
                 summary.clock_steps,
-                count(summary.clock_steps, CLOCK_STEP),
+                words::clock_steps(summary.clock_steps),
             ),
         ] {
             if odd > 0 {

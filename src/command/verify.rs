@@ -9,7 +9,7 @@ use crate::outputs::outputs;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::table::TextTable;
-use crate::words::{self, Amount, CLOCK_STEP, bytes, count, duration, number};
+use crate::words::{self, Amount, bytes, count, duration, number};
 use kubereel_format::LossCounts;
 use kubereel_history::{
     AccountSummary, GapSummary, Integrity, OutageSummary, Proof, RangeSummary, ReelVerdict,
@@ -124,7 +124,7 @@ fn print_page(
     if proof.clock_steps == 0 {
         return Ok(());
     }
-    let steps = count(proof.clock_steps, CLOCK_STEP);
+    let steps = words::clock_steps(proof.clock_steps);
     labelled(screen, "clock", &screen.paint().wary(&steps))
 }
 

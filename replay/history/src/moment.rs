@@ -472,7 +472,7 @@ impl Cut {
         let reel = tables.reel();
         Self::Arrival {
             below: reel.end(),
-            wall: clock::latest(reel).unwrap_or(tables.end()),
+            wall: clock::latest(tables).unwrap_or(tables.end()),
         }
     }
 }
@@ -509,7 +509,7 @@ impl Moment {
             Self::End => Ok(Cut::last(tables)),
             by_time => {
                 let wall = by_time.within(tables.start(), tables.end())?;
-                match clock::place(reel, wall) {
+                match clock::place(tables, wall) {
                     ClockPlace::InOrder => Ok(Cut::at(reel, wall)),
                     ClockPlace::Before(below) => Ok(Cut::Arrival { below, wall }),
                     ClockPlace::Several(next) => Err(ResolveError::ClockSetBack {

@@ -9,7 +9,7 @@ use crate::counttext::{count, inflected, number};
 use crate::coverage::GapOutcome;
 use crate::summary::{
     AccountSummary, DamageSummary, GapSummary, NotCoveredSummary, OutageSummary, UnseenSummary,
-    clock_steps, not_covered_summaries, outage_summaries,
+    not_covered_summaries, outage_summaries,
 };
 use crate::tables::count_of;
 use crate::timeline::Timeline;
@@ -107,7 +107,7 @@ impl Proof {
                 .err()
                 .map(|error| error.as_str().to_owned()),
             outages: outage_sum(timeline),
-            clock_steps: clock_steps(timeline),
+            clock_steps: timeline.clock_steps(),
         }
     }
 }

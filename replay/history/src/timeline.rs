@@ -2,6 +2,7 @@
 //! Queries for histories, differences or waits are in the modules of those names.
 
 use crate::account::{AccountError, CommitBounds, RevisionAccount, RevisionSequence};
+use crate::clock;
 use crate::coverage::{
     self, Certainty, Coverage, DamagedSpan, RecordedGap, UnobservedEffect, UnobservedReason,
     UnobservedSpan,
@@ -175,6 +176,11 @@ impl Timeline {
     /// Returns the recorder's runs, in order.
     pub fn sessions(&self) -> &[RecordingSession] {
         self.known.tables.sessions()
+    }
+
+    /// Counts the steps of the recorder's clock, within its sessions and back between them.
+    pub(crate) fn clock_steps(&self) -> u64 {
+        clock::steps(&self.known.tables)
     }
 
     /// Returns the clusters, in order.

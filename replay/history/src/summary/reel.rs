@@ -74,7 +74,7 @@ pub struct ReelSummary {
     pub odd_lines: u64,
     /// Violations of the protocol.
     pub anomalies: u64,
-    /// Steps of the recorder's wall clock.
+    /// Steps of the recorder's wall clock, within its sessions and back between them.
     pub clock_steps: u64,
     /// The number of events whose objects cannot be read.
     pub unreadable: u64,
@@ -375,7 +375,7 @@ impl ReelSummary {
             counter_moves: CounterMove::all(timeline),
             odd_lines,
             anomalies,
-            clock_steps: clock_steps(timeline),
+            clock_steps: timeline.clock_steps(),
             unreadable: reel.losses().events,
             lost_records: reel.losses().records,
             damage: DamageSummary::all(timeline),
@@ -570,11 +570,6 @@ pub(crate) fn outage_summaries(timeline: &Timeline) -> Vec<OutageSummary> {
             failed_probes: outage.probed.as_ref().and_then(|probed| probed.failed),
         })
         .collect()
-}
-
-/// Counts the steps of the recorder's wall clock.
-pub(crate) fn clock_steps(timeline: &Timeline) -> u64 {
-    count_notes(timeline, |note| matches!(note, Note::ClockStepped { .. }))
 }
 
 fn count_notes(timeline: &Timeline, wanted: fn(&Note) -> bool) -> u64 {

@@ -7,7 +7,7 @@ use kubereel_format::{
 };
 use kubereel_history::{
     Certainty, ComparisonScope, Cut, GapOutcome, HistoryQuestion, LifetimeEnd, Moment,
-    ObjectFilter, ResourceSnapshot, Timeline, UnobservedReason,
+    ObjectFilter, ReelSummary, ResourceSnapshot, Timeline, UnobservedReason,
 };
 use std::path::Path;
 
@@ -691,6 +691,62 @@ fn a_clock_that_was_set_back_makes_no_guess() {
         .map(|held| timeline.reel().rv_of(held.seq));
     assert_eq!(versions.collect::<Vec<_>>(), [Some(18)]);
     assert!(!timeline.reaches_outside(Some(resolve("14:00:10Z").expect("a place")), None));
+}
+
+#[test]
+fn a_time_at_which_the_clock_was_set_back_has_the_state_of_the_old_clock() {
+    // 14:00:07 when the clock is set to 13:00:07; the recorder notices it after a change.
+    let (timeline, stream, ()) = life(|script, stream| {
+        script.wait(800);
+        script.set_back(3_600_000);
+        script.modified(stream, A, 18, &pod(A, 18, "z"));
+        script.wait(700);
+        script.note(Note::ClockStepped {
+            micros: -3_600_000_000,
+        });
+        script.wait(500);
+        script.modified(stream, A, 20, &pod(A, 20, "w"));
+    });
+    let resolve = |moment: &str| {
+        let moment: Moment = moment.parse().expect("a moment");
+        timeline.resolve(moment)
+    };
+    let rv_at = |moment: &str| {
+        let state = at(&timeline, stream.resource, moment);
+        let versions = state.objects.iter();
+        versions
+            .map(|held| timeline.reel().rv_of(held.seq))
+            .collect::<Vec<_>>()
+    };
+    // Nothing was received in the last 0.8 s of the old clock.
+    assert_eq!(rv_at("14:00:07.500Z"), rv_at("14:00:07Z"));
+    assert_eq!(rv_at("13:00:08Z"), [Some(18)]);
+    assert_eq!(rv_at("13:00:09Z"), [Some(20)]);
+    // Neither clock showed these.
+    for never in ["14:00:09Z", "13:30:00Z"] {
+        let error = resolve(never).expect_err(never).to_string();
+        assert!(error.contains("at no record"), "{never}: {error}");
+    }
+}
+
+#[test]
+fn a_session_that_begins_before_the_end_of_the_last_one_is_another_time() {
+    let (timeline, stream) = write(|path| {
+        let mut script = Script::begin(path);
+        let stream = small_life(&mut script);
+        script.set_back(3_600_000);
+        let mut script = script.resume(path);
+        script.wait(1000);
+        script.modified(stream, A, 18, &pod(A, 18, "z"));
+        script.finish();
+        stream
+    });
+    let before = at(&timeline, stream.resource, "14:00:05Z");
+    let after = at(&timeline, stream.resource, "13:00:08Z");
+    let version = |state: &ResourceSnapshot| timeline.reel().rv_of(state.objects.last()?.seq);
+    assert_ne!(version(&before), Some(18));
+    assert_eq!(version(&after), Some(18));
+    assert_eq!(ReelSummary::of(&timeline).clock_steps, 1);
 }
 
 #[test]
