@@ -171,6 +171,12 @@ pub enum FinishError {
     /// The last records could not be written.
     #[error(transparent)]
     Append(#[from] AppendError),
+    /// The file was deleted, so that nothing of it is left.
+    #[error("{path}: deleted while it was recorded", path = path.display())]
+    Deleted {
+        /// The name that it had.
+        path: PathBuf,
+    },
     /// The file was moved, and perhaps another has its name: both stay as they are.
     #[error("{path}: moved or replaced while it was recorded", path = path.display())]
     Moved {

@@ -5,7 +5,7 @@ use super::recording::{self, RecordingArgs, SealWhen, parse_duration};
 use crate::arguments::output_file;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
-use kubereel_format::OpenError;
+use kubereel_format::{FinishError, OpenError};
 use kubereel_recorder::{
     KubeconfigSource, RecordError, Recorder, RecorderOptions, ReelSeries, Rotation, SealPolicy,
 };
@@ -170,6 +170,9 @@ fn explain(error: &RecordError) -> CommandError {
         }
         RecordError::Listen { .. } => {
             CommandError::io(error).hint("choose another port with --listen, or omit it")
+        }
+        RecordError::Finish(FinishError::Deleted { .. }) => {
+            CommandError::io(error).hint("record again; nothing of this recording is left")
         }
         RecordError::Write { .. } | RecordError::Finish(_) => CommandError::io(error)
             .hint("the data recorded so far is readable; run the same command to resume"),

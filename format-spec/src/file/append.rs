@@ -125,6 +125,8 @@ pub struct CommitStats {
     pub file_bytes: u64,
     /// The number of records in the reel.
     pub records: u64,
+    /// Whether the file was deleted: it is gone when the recorder ends.
+    pub is_deleted: bool,
 }
 
 impl std::fmt::Debug for Appender {
@@ -526,6 +528,7 @@ impl Appender {
         Ok(CommitStats {
             file_bytes: self.backend.file_bytes(),
             records: self.segment.end(),
+            is_deleted: self.backend.is_deleted(),
         })
     }
 

@@ -61,6 +61,15 @@ impl FileIdentity {
         };
     }
 
+    /// Returns whether an open file has no name any more: it is gone when it is closed.
+    pub(crate) fn is_deleted(facts: &Metadata) -> bool {
+        #[cfg(unix)]
+        return facts.nlink() == 0;
+        // There, an open file cannot be deleted.
+        #[cfg(not(unix))]
+        return false;
+    }
+
     /// Returns whether a path still names the file.
     pub(crate) fn has_name(self, path: &Path) -> bool {
         fs::metadata(path).is_ok_and(|facts| Self::of(&facts) == self)
@@ -177,6 +186,12 @@ impl Exclusive {
     /// Returns what the system knows of the file.
     pub(crate) fn facts(&self) -> io::Result<Metadata> {
         locked(&self.file).metadata()
+    }
+
+    /// Returns whether the file was deleted.
+    pub(crate) fn is_deleted(&self) -> bool {
+        self.facts()
+            .is_ok_and(|facts| FileIdentity::is_deleted(&facts))
     }
 
     /// Returns the file's length, in bytes.

@@ -90,6 +90,19 @@ impl Sealed {
         }
     }
 
+    /// Checks that the file was not deleted meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// If it was.
+    pub fn check_kept(&self) -> Result<(), FinishError> {
+        if self.lock.is_deleted() {
+            let path = self.path.clone();
+            return Err(FinishError::Deleted { path });
+        }
+        Ok(())
+    }
+
     /// Leaves the file unpacked.
     pub fn leave(self) -> FinishStats {
         self.stats()

@@ -428,6 +428,24 @@ fn a_file_that_took_the_name_of_a_recording_is_replaced_by_no_end() {
 
 #[cfg(unix)]
 #[test]
+fn a_recording_that_was_deleted_does_not_end_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&life(50, 20)) {
+        append(&mut appender, event, at);
+    }
+    assert!(!appender.commit().unwrap().is_deleted);
+    std::fs::remove_file(&path).unwrap();
+    append(&mut appender, &life(1, 20)[0], 51);
+    assert!(appender.commit().unwrap().is_deleted);
+    let refused = appender.end().unwrap().check_kept().unwrap_err();
+    assert!(matches!(refused, FinishError::Deleted { .. }), "{refused}");
+    assert_eq!(names_in(folder.path()).len(), 0);
+}
+
+#[cfg(unix)]
+#[test]
 fn a_new_file_that_takes_the_place_of_a_reel_can_be_read_by_nobody_else() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();

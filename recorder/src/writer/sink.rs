@@ -31,6 +31,8 @@ pub(crate) trait Sink: Send {
 pub(crate) trait WholeFile {
     /// Returns the file as it is.
     fn stats(&self) -> FinishStats;
+    /// Checks that the file was not deleted meanwhile.
+    fn check_kept(&self) -> Result<(), FinishError>;
     /// Packs the file.
     fn pack(self: Box<Self>) -> Result<FinishStats, FinishError>;
 }
@@ -38,6 +40,10 @@ pub(crate) trait WholeFile {
 impl WholeFile for Sealed {
     fn stats(&self) -> FinishStats {
         Self::stats(self)
+    }
+
+    fn check_kept(&self) -> Result<(), FinishError> {
+        Self::check_kept(self)
     }
 
     fn pack(self: Box<Self>) -> Result<FinishStats, FinishError> {

@@ -21,6 +21,7 @@ struct Disk {
     reopen_fails: u32,
     is_finished: bool,
     is_packed: bool,
+    is_deleted: bool,
 }
 
 fn locked(disk: &Mutex<Disk>) -> MutexGuard<'_, Disk> {
@@ -100,6 +101,7 @@ impl Sink for FakeSink {
         Ok(CommitStats {
             file_bytes: 7,
             records: count(&disk),
+            is_deleted: disk.is_deleted,
         })
     }
 
@@ -130,6 +132,14 @@ impl WholeFile for FakeSink {
             file_bytes: 7,
             records: count(&locked(&self.disk)),
         }
+    }
+
+    fn check_kept(&self) -> Result<(), FinishError> {
+        let path = "x.reel".into();
+        let is_deleted = locked(&self.disk).is_deleted;
+        (!is_deleted)
+            .then_some(())
+            .ok_or(FinishError::Deleted { path })
     }
 
     fn pack(self: Box<Self>) -> Result<FinishStats, FinishError> {
@@ -273,6 +283,24 @@ fn a_disk_that_stays_full_ends_as_an_error() {
     );
     assert!(!disk.is_finished && !disk.is_packed);
     assert!(health.status().write_trouble.contains("no space left"));
+}
+
+#[test]
+fn a_reel_that_is_deleted_while_it_is_recorded_is_trouble_and_ends_as_an_error() {
+    let disk = Disk {
+        is_deleted: true,
+        ..Disk::default()
+    };
+    let (disk, finished, health) = write(disk, vec![mark("a")]);
+    assert!(
+        matches!(
+            finished,
+            Err(WriteError::Finish(FinishError::Deleted { .. }))
+        ),
+        "{finished:?}"
+    );
+    assert!(!disk.is_packed);
+    assert!(health.status().write_trouble.contains("was deleted"));
 }
 
 #[test]

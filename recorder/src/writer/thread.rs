@@ -42,6 +42,9 @@ const PATIENCE_MICROS: u64 = 7_000_000;
 /// Why a file is not packed if the recorder declines.
 const NO_TIME: &str = "there was no time to pack it";
 
+/// The trouble of a reel without a name, which nothing can end.
+const DELETED: &str = "the reel was deleted: nothing that is recorded will be kept";
+
 /// Why the writer gave up.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -138,6 +141,7 @@ impl ReelWriter {
             return Err(WriteError::Failing("the file is not open".into()));
         };
         let whole = sink.end()?;
+        whole.check_kept()?;
         let stats = whole.stats();
         let unpacked = |stats: FinishStats, why: String| WrittenReel {
             file_bytes: stats.file_bytes,
@@ -293,6 +297,10 @@ impl ReelWriter {
             self.health.appended(&queued.entry);
         }
         self.health.committed(stats);
+        if stats.is_deleted && self.health.status().write_trouble != DELETED {
+            tracing::error!("{DELETED}");
+            self.health.set_write_trouble(DELETED);
+        }
         if let Some(sink) = &mut self.sink {
             self.batch_seq = sink.next_seq();
             if let Some(gate) = &mut self.gate {
