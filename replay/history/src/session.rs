@@ -131,6 +131,19 @@ pub struct Outage {
     pub probed: Option<ProbedOutage>,
 }
 
+impl Outage {
+    /// Returns whether a server answered, and did not accept the recorder's credentials.
+    pub fn is_refusal(&self) -> bool {
+        match &self.probed {
+            Some(probed) => probed.class == OutageClass::Credentials,
+            None => {
+                let mut words = self.error.split(|letter: char| !letter.is_alphanumeric());
+                words.any(|word| word == "401" || word == "403")
+            }
+        }
+    }
+}
+
 /// The evidence of probes about an outage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbedOutage {

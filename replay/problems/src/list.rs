@@ -1140,10 +1140,11 @@ impl<'a> ListBuilder<'a> {
         }
     }
 
-    /// Makes problems of the times in which the API server did not answer.
+    /// Makes problems of the times in which the API server did not answer. That it refused the recorder is trouble of
+    /// the recording.
     fn outages(&self) -> Vec<Problem> {
         let outages = self.timeline.outages().iter();
-        let real = outages.filter(|outage| !outage.is_before_first_answer);
+        let real = outages.filter(|outage| !outage.is_before_first_answer && !outage.is_refusal());
         real.map(|outage| {
             let message = kubereel_history::harmless(&outage.error).into_owned();
             let from = self.mark_after(outage.from);

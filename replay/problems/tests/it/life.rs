@@ -1,7 +1,7 @@
 //! A cluster's life in a few versions of objects, and the problems of its recording.
 
 use super::script::{Script, Stream, thing};
-use kubereel_format::{EndCause, EventType, Evidence};
+use kubereel_format::{EndCause, EventType, Evidence, OutageClass};
 use kubereel_history::{Timeline, timetext};
 use kubereel_monitortests::{ExceptionSet, RunOptions, RunReport, Selection, run_reel};
 use kubereel_problems::{ClusterStory, Problem, ProblemList, monitor_tests, problems};
@@ -51,6 +51,11 @@ impl Life {
     /// Lets milliseconds pass.
     pub fn wait(&mut self, millis: i64) {
         self.script.wait(millis);
+    }
+
+    /// Lets the API server fail for milliseconds.
+    pub fn outage(&mut self, class: OutageClass, millis: i64) {
+        self.script.outage("https://a:6443", class, millis);
     }
 
     /// Records a version of an object: `namespace/name`, or the name alone.

@@ -3,6 +3,7 @@
 use super::life::{Life, condition, lines, warning};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use kubereel_format::OutageClass;
 use kubereel_history::timetext;
 use kubereel_monitortests::CaseVerdict;
 use kubereel_problems::ProblemList;
@@ -23,6 +24,25 @@ fn cron_job(last: &str, suspend: bool) -> Value {
 
 fn cron_jobs() -> Life {
     Life::of(&[(CRON_JOBS, "CronJob"), ("configmaps", "ConfigMap")])
+}
+
+#[test]
+fn a_server_that_refuses_the_recorder_is_not_a_server_that_does_not_answer() {
+    for (class, found) in [
+        (
+            OutageClass::Connect,
+            vec!["APIServer APIServerNotReachable"],
+        ),
+        (OutageClass::Credentials, vec![]),
+    ] {
+        let mut life = cron_jobs();
+        life.until("14:05:00");
+        life.outage(class, 10_000);
+        let list = life.end("14:15:00");
+        let named = lines(&list);
+        let named: Vec<&str> = named.iter().map(|line| line.trim_end()).collect();
+        assert_eq!(named, found, "{class:?}");
+    }
 }
 
 #[test]
