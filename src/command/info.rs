@@ -9,7 +9,7 @@ use crate::table::TextTable;
 use crate::words::{self, bytes, count, duration, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::{
-    GapSummary, ReelSummary, ResourceSummary, Timeline, UnseenSummary, harmless, timetext, waits,
+    GapSummary, ReelSummary, ResourceSummary, Timeline, UnseenSummary, harmless, timetext,
 };
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -541,12 +541,12 @@ impl InfoPage<'_> {
     }
 
     fn outages(&mut self) {
-        for (at, text) in waits(self.timeline).iter().take(self.most) {
-            self.push(
-                "waiting",
-                &[self.timeline.written(*at), harmless(text).into_owned()],
-            );
+        let kubeconfig = &self.summary.kubeconfig;
+        for state in kubeconfig.iter().take(self.most) {
+            let text = harmless(&state.text).into_owned();
+            self.push("kubeconfig", &[self.timeline.written(state.time), text]);
         }
+        self.push_rest(kubeconfig.len(), "notes of the kubeconfig");
         let early = self.summary.outages.iter();
         for outage in early
             .filter(|outage| outage.before_first_answer)

@@ -178,11 +178,12 @@ pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
         .map_err(|_negative| "expected a duration that is not negative".to_owned())
 }
 
-/// The filter without a terminal: a pod's log.
-const UNWATCHED: &str = "info";
+/// The filter without a terminal: a pod's log. The recorder logs each failure itself, with its context and once; the
+/// client's library logs each attempt.
+const UNWATCHED: &str = "info,kube_client=off";
 
 /// The filter beside the live line, which more log lines would tear apart.
-const WATCHED: &str = "warn";
+const WATCHED: &str = "warn,kube_client=off";
 
 /// Gives each line a writer that takes secrets out.
 struct RedactedLog(Redactor);

@@ -101,9 +101,9 @@ pub use select::{
 pub use session::{Cluster, Outage, ProbedOutage, RecordingSession};
 pub use summary::{
     AccountSummary, ClusterSummary, CoveredSummary, DamageSummary, EventCounts, FileParts,
-    GapSummary, LabelSummary, LeftOutSummary, MarkSummary, NotCoveredSummary, ObjectCounts,
-    OutageSummary, RangeSummary, ReelSummary, ResourceSummary, SessionSummary, UnseenSummary,
-    waits,
+    GapSummary, KubeconfigSummary, LabelSummary, LeftOutSummary, MarkSummary, NotCoveredSummary,
+    ObjectCounts, OutageSummary, RangeSummary, ReelSummary, ResourceSummary, SessionSummary,
+    UnseenSummary,
 };
 pub use timeline::{
     LifetimeEnd, ObjectLifetime, ObjectVersion, QueryError, ResourceSnapshot, Timeline,

@@ -11,7 +11,7 @@ pub(crate) use reel::{not_covered_summaries, outage_summaries};
 
 pub use account::{AccountSummary, LeftOutSummary, RangeSummary};
 pub use reel::{
-    ClusterSummary, DamageSummary, EventCounts, FileParts, LabelSummary, MarkSummary,
-    NotCoveredSummary, ObjectCounts, OutageSummary, ReelSummary, SessionSummary, waits,
+    ClusterSummary, DamageSummary, EventCounts, FileParts, KubeconfigSummary, LabelSummary,
+    MarkSummary, NotCoveredSummary, ObjectCounts, OutageSummary, ReelSummary, SessionSummary,
 };
 pub use resource::{CoveredSummary, GapSummary, ResourceSummary, UnseenSummary};

@@ -64,6 +64,8 @@ pub struct ReelSummary {
     pub accounts: Vec<AccountSummary>,
     /// The outages.
     pub outages: Vec<OutageSummary>,
+    /// How the kubeconfig was, unless it was there at once and did not change.
+    pub kubeconfig: Vec<KubeconfigSummary>,
     /// Labels of the recording job.
     pub labels: Vec<LabelSummary>,
     /// Marks, such as "tests started".
@@ -313,6 +315,49 @@ pub struct MarkSummary {
     pub text: String,
 }
 
+/// What happened to the kubeconfig.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct KubeconfigSummary {
+    /// When.
+    #[serde(with = "Rfc3339")]
+    pub time: RecordedAt,
+    /// What: waited for, loaded, or refused and why.
+    pub text: String,
+}
+
+impl KubeconfigSummary {
+    fn all(timeline: &Timeline) -> Vec<Self> {
+        let mut is_first = true;
+        let notes = timeline.reel().notes().iter();
+        let all = notes.filter_map(|entry| {
+            let text = match &entry.note {
+                Note::SessionStarted { .. } => {
+                    is_first = true;
+                    return None;
+                }
+                Note::Lifecycle(Lifecycle::WaitingForKubeconfig { path }) => {
+                    format!("waited for a kubeconfig at {path}")
+                }
+                Note::Lifecycle(Lifecycle::KubeconfigUnusable { path, error }) => {
+                    format!("the kubeconfig cannot be used: {error}: {path}")
+                }
+                Note::Lifecycle(Lifecycle::KubeconfigLoaded { path }) => {
+                    let text = (!is_first).then(|| format!("loaded the kubeconfig {path}"));
+                    is_first = false;
+                    text?
+                }
+                _ => return None,
+            };
+            is_first = false;
+            let time = entry.stamp.wall;
+            Some(Self { time, text })
+        });
+        all.collect()
+    }
+}
+
 impl ReelSummary {
     /// Notes that the reel is being recorded: a file does not tell whether its recorder runs or was killed.
     pub fn set_being_recorded(&mut self) {
@@ -371,6 +416,7 @@ impl ReelSummary {
             accounts: AccountSummary::all(timeline),
             outages: outage_summaries(timeline),
             labels: label_summaries(timeline),
+            kubeconfig: KubeconfigSummary::all(timeline),
             marks: mark_summaries(timeline),
             counter_moves: CounterMove::all(timeline),
             odd_lines,
@@ -578,23 +624,6 @@ fn count_notes(timeline: &Timeline, wanted: fn(&Note) -> bool) -> u64 {
         .zip(notes.filter(|entry| wanted(&entry.note)))
         .last()
         .map_or(0, |(last, _)| last + 1)
-}
-
-/// Returns the states of the kubeconfig, with their times.
-pub fn waits(timeline: &Timeline) -> Vec<(RecordedAt, String)> {
-    let waits = timeline.reel().notes().iter().filter_map(|entry| {
-        let text = match &entry.note {
-            Note::Lifecycle(Lifecycle::WaitingForKubeconfig { path }) => {
-                format!("waited for a kubeconfig at {path}")
-            }
-            Note::Lifecycle(Lifecycle::KubeconfigUnusable { path, error }) => {
-                format!("the kubeconfig cannot be used: {error}: {path}")
-            }
-            _ => return None,
-        };
-        Some((entry.stamp.wall, text))
-    });
-    waits.collect()
 }
 
 /// Describes how a recorder run ended.

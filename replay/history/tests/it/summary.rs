@@ -71,6 +71,34 @@ fn summary() -> ReelSummary {
 }
 
 #[test]
+fn what_happened_to_the_kubeconfig_is_listed_unless_it_was_there_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let state = |state| Note::Lifecycle(state);
+    let at = || "/secret/kubeconfig".to_owned();
+    let mut script = Script::begin(&path);
+    script.note(state(Lifecycle::WaitingForKubeconfig { path: at() }));
+    script.wait(1000);
+    script.note(state(Lifecycle::KubeconfigLoaded { path: at() }));
+    let mut script = script.resume(&path);
+    script.note(state(Lifecycle::KubeconfigLoaded { path: at() }));
+    script.wait(1000);
+    script.note(state(Lifecycle::KubeconfigLoaded { path: at() }));
+    script.finish();
+    let summary = ReelSummary::of(&Timeline::open(&path).expect("a reel"));
+    let texts = summary.kubeconfig.iter().map(|state| state.text.as_str());
+    let loaded = "loaded the kubeconfig /secret/kubeconfig";
+    assert_eq!(
+        texts.collect::<Vec<_>>(),
+        [
+            "waited for a kubeconfig at /secret/kubeconfig",
+            loaded,
+            loaded
+        ]
+    );
+}
+
+#[test]
 fn events_and_objects_are_counted() {
     let summary = summary();
     let events = summary.events;
