@@ -2,7 +2,7 @@
 //! an object without a field makes no statement about it.
 
 use kubereel_format::RecordedAt;
-use kubereel_history::field::{ObservedGeneration, is_true, items, number};
+use kubereel_history::field::{ObservedGeneration, at, items, number};
 use kubereel_history::timetext;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -72,11 +72,88 @@ impl<'a> StatusCondition<'a> {
     }
 }
 
+/// Fields by which an object says that it rests on purpose: the pointer, the value, and the word for it.
+const RESTING_FIELDS: &[(&str, &str, &str)] = &[
+    // Flux, the Cluster API and many others.
+    ("/spec/suspend", "true", "suspended"),
+    ("/spec/paused", "true", "suspended"),
+    // KubeVirt. `Stopped` is also the machine of a guest that shut itself down.
+    ("/spec/runStrategy", "Halted", "stopped"),
+    ("/spec/running", "false", "stopped"),
+    ("/status/printableStatus", "Stopped", "stopped"),
+    // Revisions of Crossplane's packages that another one replaced.
+    ("/spec/desiredState", "Inactive", "inactive"),
+    // Volumes of KubeVirt's importer are filled for the first Pod that uses them.
+    ("/status/phase", "WaitForFirstConsumer", "not used yet"),
+    ("/status/phase", "PendingPopulation", "not used yet"),
+    // Rollouts of Argo between two steps, volumes between two parts of a warm migration.
+    ("/status/phase", "Paused", "paused"),
+];
+
+/// Annotations that let a controller pause, unless their value is `false`: some need no value.
+const PAUSING_ANNOTATIONS: [&str; 7] = [
+    "crossplane.io/paused",
+    "cluster.x-k8s.io/paused",
+    "baremetalhost.metal3.io/paused",
+    "autoscaling.keda.sh/paused",
+    "autoscaling.keda.sh/paused-replicas",
+    "strimzi.io/pause-reconciliation",
+    "hive.openshift.io/reconcile-pause",
+];
+
+/// Conditions by which a controller says that an object rests: the type, the status, and the word for it.
+const RESTING_CONDITIONS: &[(&str, &str, &str)] = &[
+    ("Paused", "True", "paused"),
+    ("ReconciliationPaused", "True", "paused"),
+    ("Suspended", "True", "suspended"),
+    // A network policy of nmstate that selects no Node.
+    ("Ignored", "True", "ignored"),
+    // A Node of Karpenter that is being replaced.
+    ("Disrupting", "True", "disrupting"),
+    // A workload that waits in a queue of Kueue.
+    ("QuotaReserved", "False", "queued"),
+];
+
+/// Crossplane's reason for a condition of a paused object.
+const PAUSED_REASON: &str = "ReconcilePaused";
+
+/// Returns the word for an object that rests on purpose by its own fields.
+fn resting_by_fields(object: &Value) -> Option<&'static str> {
+    let mut fields = RESTING_FIELDS.iter();
+    let field = fields.find(|(pointer, value, _)| match at(object, pointer) {
+        Some(Value::Bool(flag)) => flag.to_string() == *value,
+        Some(Value::String(word)) => word == value,
+        _ => false,
+    });
+    if let Some((.., word)) = field {
+        return Some(word);
+    }
+    let annotations = at(object, "/metadata/annotations");
+    let mut pausing = PAUSING_ANNOTATIONS
+        .iter()
+        .filter_map(|name| annotations?.get(name)?.as_str());
+    pausing.any(|value| value != "false").then_some("paused")
+}
+
+/// Returns the word for an object that rests on purpose by its conditions.
+fn resting_by_conditions(conditions: &[StatusCondition<'_>]) -> Option<&'static str> {
+    let word = |one: &StatusCondition<'_>| {
+        if one.reason == PAUSED_REASON {
+            return Some("paused");
+        }
+        let mut known = RESTING_CONDITIONS.iter();
+        let known = known.find(|(kind, status, _)| (*kind, *status) == (one.kind, one.status));
+        known.map(|(.., word)| *word)
+    };
+    conditions.iter().find_map(word)
+}
+
 /// What a controller reports about the present of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControllerReport<'a> {
-    /// The object is suspended or paused: its conditions describe the past.
-    Suspended,
+    /// The object rests on purpose: it is suspended, paused, stopped, or waits for its turn, as the word says. Its
+    /// conditions describe the past, or that it rests.
+    Suspended(&'static str),
     /// The controller has not observed this generation of the object yet.
     Outdated,
     /// The conditions, without those of an older generation.
@@ -84,24 +161,34 @@ pub enum ControllerReport<'a> {
 }
 
 impl<'a> ControllerReport<'a> {
-    /// The fields that are read, as paths with dots.
+    /// The fields that decide what it is, as paths with dots.
     pub const PATHS: &'static [&'static str] = &[
         "metadata.generation",
+        "metadata.annotations[crossplane.io/paused]",
+        "metadata.annotations[cluster.x-k8s.io/paused]",
+        "metadata.annotations[baremetalhost.metal3.io/paused]",
+        "metadata.annotations[autoscaling.keda.sh/paused]",
+        "metadata.annotations[autoscaling.keda.sh/paused-replicas]",
+        "metadata.annotations[strimzi.io/pause-reconciliation]",
+        "metadata.annotations[hive.openshift.io/reconcile-pause]",
         "spec.suspend",
         "spec.paused",
+        "spec.runStrategy",
+        "spec.running",
+        "spec.desiredState",
+        "status.printableStatus",
+        "status.phase",
         "status.observedGeneration",
         "status.conditions.type",
         "status.conditions.status",
         "status.conditions.reason",
-        "status.conditions.message",
-        "status.conditions.lastTransitionTime",
         "status.conditions.observedGeneration",
     ];
 
     /// Reads an object.
     pub fn of(object: &'a Value) -> Self {
-        if is_true(object, "/spec/suspend") || is_true(object, "/spec/paused") {
-            return Self::Suspended;
+        if let Some(word) = resting_by_fields(object) {
+            return Self::Suspended(word);
         }
         let generation = number(object, "/metadata/generation");
         let is_old = |observed: Option<i64>| {
@@ -112,6 +199,9 @@ impl<'a> ControllerReport<'a> {
         let present: Vec<_> = StatusCondition::first_of_each(present).collect();
         // Some controllers note the generation when they have finished: a failure is said before.
         let has_failed = present.iter().any(StatusCondition::has_failed);
+        if let Some(word) = resting_by_conditions(&present).filter(|_| !has_failed) {
+            return Self::Suspended(word);
+        }
         if is_old(number(object, "/status/observedGeneration")) && !has_failed {
             return Self::Outdated;
         }
@@ -155,6 +245,52 @@ mod tests {
         let report = ControllerReport::of(&object);
         assert!(matches!(report, ControllerReport::Conditions(_)));
         object["spec"] = json!({"suspend": true});
-        assert_eq!(ControllerReport::of(&object), ControllerReport::Suspended);
+        let suspended = ControllerReport::Suspended("suspended");
+        assert_eq!(ControllerReport::of(&object), suspended);
+    }
+
+    #[test]
+    fn an_object_that_rests_on_purpose_says_so_in_fields_annotations_or_conditions() {
+        let of = |object: Value| match ControllerReport::of(&object) {
+            ControllerReport::Suspended(word) => word,
+            _ => "",
+        };
+        let unready = json!({"type": "Ready", "status": "False"});
+        let with = |more: Value| json!({"status": {"conditions": [unready, more]}});
+        assert_eq!(of(json!({"spec": {"runStrategy": "Halted"}})), "stopped");
+        assert_eq!(of(json!({"spec": {"running": false}})), "stopped");
+        assert_eq!(of(json!({"spec": {"running": true}})), "");
+        let unused = json!({"status": {"phase": "WaitForFirstConsumer"}});
+        assert_eq!(of(unused), "not used yet");
+        let annotated =
+            |value: &str| json!({"metadata": {"annotations": {"crossplane.io/paused": value}}});
+        assert_eq!(of(annotated("true")), "paused");
+        assert_eq!(of(annotated("false")), "");
+        assert_eq!(
+            of(with(json!({"type": "Paused", "status": "True"}))),
+            "paused"
+        );
+        assert_eq!(of(with(json!({"type": "Paused", "status": "False"}))), "");
+        let queued = json!({"type": "QuotaReserved", "status": "False"});
+        assert_eq!(of(with(queued)), "queued");
+        let synced = json!({"type": "Synced", "status": "False", "reason": "ReconcilePaused"});
+        assert_eq!(of(with(synced)), "paused");
+        // A failure is reported, whatever else rests.
+        let mut failed = with(json!({"type": "Paused", "status": "True"}));
+        failed["status"]["conditions"][0]["reason"] = json!("InvalidSpec");
+        assert_eq!(of(failed), "");
+    }
+
+    #[test]
+    fn every_field_that_is_read_is_asked_for() {
+        let fields = RESTING_FIELDS.iter().map(|(pointer, ..)| {
+            let path = pointer.trim_start_matches('/');
+            path.replace('/', ".")
+        });
+        let annotations = PAUSING_ANNOTATIONS.iter();
+        let annotations = annotations.map(|name| format!("metadata.annotations[{name}]"));
+        for path in fields.chain(annotations) {
+            assert!(ControllerReport::PATHS.contains(&path.as_str()), "{path}");
+        }
     }
 }

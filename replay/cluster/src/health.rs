@@ -147,7 +147,16 @@ impl StateKind {
 
     /// Returns the fields from which its states are derived, as paths with dots; of lists, those of
     /// every item.
-    pub const fn paths(self) -> &'static [&'static str] {
+    pub fn paths(self) -> impl Iterator<Item = &'static str> {
+        let reported = match self {
+            Self::Other => ControllerReport::PATHS,
+            _ => &[],
+        };
+        self.own_paths().iter().chain(reported).copied()
+    }
+
+    /// Returns the fields that only its kind has, or that its conditions have for it.
+    const fn own_paths(self) -> &'static [&'static str] {
         match self {
             // Only parts of conditions: a heartbeat does not change a state.
             Self::Version | Self::Operator | Self::Pool => &[
@@ -203,7 +212,12 @@ impl StateKind {
                 "status.containerStatuses.state.waiting.reason",
                 "status.initContainerStatuses.state.waiting.reason",
             ],
-            Self::Other => OTHER_PATHS,
+            Self::Other => &[
+                "metadata.deletionTimestamp",
+                "status.phase",
+                "status.state",
+                "status.health.status",
+            ],
         }
     }
 
@@ -242,16 +256,14 @@ impl StateKind {
     }
 
     /// Returns the health that a condition of any type shows on an object of this kind; `None` if
-    /// the good status of the type is not known, or the condition is normal at the end of the
-    /// object's life.
+    /// the good status of the type is not known, or the reason says that it is not met by design.
     pub fn condition_health(
         self,
         condition: &str,
         status: &str,
         reason: &str,
     ) -> Option<StateHealth> {
-        // The containers have done their work: the kubelet's reason for it is normal.
-        if status == "False" && reason == "PodCompleted" {
+        if status != "True" && REASONS_BY_DESIGN.contains(&reason) {
             return None;
         }
         let own = self.health_of(condition, status);
@@ -313,22 +325,6 @@ impl StateKind {
     }
 }
 
-/// The fields from which the state of any other object is derived.
-const OTHER_PATHS: &[&str] = &[
-    "metadata.deletionTimestamp",
-    "metadata.generation",
-    "spec.suspend",
-    "spec.paused",
-    "status.observedGeneration",
-    "status.conditions.type",
-    "status.conditions.status",
-    "status.conditions.reason",
-    "status.conditions.observedGeneration",
-    "status.phase",
-    "status.state",
-    "status.health.status",
-];
-
 /// Returns the meaning of a condition's status on an object of any kind.
 fn usual_meaning(kind: &str, status: &str) -> Option<StateHealth> {
     match status {
@@ -342,8 +338,8 @@ fn usual_meaning(kind: &str, status: &str) -> Option<StateHealth> {
 /// status word.
 fn other(object: &Value) -> Option<(StateHealth, String)> {
     let conditions = match ControllerReport::of(object) {
-        ControllerReport::Suspended => {
-            return Some((StateHealth::Changing, "suspended".to_owned()));
+        ControllerReport::Suspended(word) => {
+            return Some((StateHealth::Changing, word.to_owned()));
         }
         ControllerReport::Outdated => {
             let words = "the controller has not seen the last change";
@@ -352,7 +348,7 @@ fn other(object: &Value) -> Option<(StateHealth, String)> {
         ControllerReport::Conditions(conditions) => conditions,
     };
     let known = conditions.iter().filter_map(|one| {
-        let health = usual_meaning(one.kind, one.status)?;
+        let health = StateKind::Other.condition_health(one.kind, one.status, one.reason)?;
         Some((health, one))
     });
     let (health, word) = match known.max_by_key(|(health, _)| *health) {
@@ -452,6 +448,20 @@ const ABNORMAL_TRUE: [&str; 14] = [
     "Pressure",
 ];
 
+/// Types that end like a known one, and tell nothing of the health: that there is nothing newer is well, too.
+const NEUTRAL: [&str; 2] = ["UpdateAvailable", "UpgradeAvailable"];
+
+/// Reasons by which a condition is not met by design.
+const REASONS_BY_DESIGN: [&str; 4] = [
+    // The containers have done their work.
+    "PodCompleted",
+    // Knative scaled it to zero.
+    "NoTraffic",
+    // Somebody cancelled a run of Tekton.
+    "Cancelled",
+    "TaskRunCancelled",
+];
+
 /// Parts of reasons that say that something failed, and does not just take its time.
 const FAILING: [&str; 15] = [
     "Fail",
@@ -484,10 +494,11 @@ impl StatusCondition<'_> {
     }
 
     /// Returns its meaning on an object of any kind, by the types that the API conventions and
-    /// known controllers use: `Good` or `Bad`; `None` if the type is not known, or the status is
-    /// `Unknown`.
+    /// known controllers use: `Good` or `Bad`; `None` if the type is not known, the status is
+    /// `Unknown`, or the reason says that it is not met by design.
     pub fn usual_health(&self) -> Option<StateHealth> {
-        usual_health(self.kind, self.status)
+        let health = StateKind::Other.condition_health(self.kind, self.status, self.reason);
+        health.filter(|health| *health != StateHealth::Unknown)
     }
 }
 
@@ -497,7 +508,8 @@ fn is_abnormal_true(kind: &str) -> bool {
 
 fn usual_health(kind: &str, status: &str) -> Option<StateHealth> {
     let is_abnormal_true = is_abnormal_true(kind);
-    let is_known = is_abnormal_true || NORMAL_TRUE.iter().any(|word| kind.ends_with(word));
+    let ends_with = |words: &[&str]| words.iter().any(|word| kind.ends_with(word));
+    let is_known = is_abnormal_true || ends_with(&NORMAL_TRUE) && !ends_with(&NEUTRAL);
     let is_good = match status {
         "True" => !is_abnormal_true,
         "False" => is_abnormal_true,
@@ -590,6 +602,10 @@ mod tests {
         assert_eq!(of("Stalled", "True"), Some(StateHealth::Bad));
         assert_eq!(of("Blue", "False"), None);
         assert_eq!(of("Ready", "Unknown"), None);
+        // Nothing newer is there: neither good nor bad.
+        assert_eq!(of("UpdateAvailable", "False"), None);
+        let idle = json!({"type": "Ready", "status": "False", "reason": "NoTraffic"});
+        assert_eq!(StatusCondition::of(&idle).usual_health(), None);
     }
 
     #[test]

@@ -38,11 +38,12 @@ impl Watcher for StateWatcher {
     fn interests(&self) -> Vec<Interest> {
         let known = self.kinds.iter().filter_map(|kind| {
             let (group, plural) = kind.resource()?;
-            Some(Interest::new(group, plural, kind.paths().iter().copied()))
+            Some(Interest::new(group, plural, kind.paths()))
         });
-        let others = self.others.iter().map(|(group, plural)| {
-            Interest::new(group, plural, StateKind::Other.paths().iter().copied())
-        });
+        let others = self
+            .others
+            .iter()
+            .map(|(group, plural)| Interest::new(group, plural, StateKind::Other.paths()));
         known.chain(others).collect()
     }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 pub(super) fn read(object: &Value) -> Reading {
     let mut reading = Reading::default();
     match ControllerReport::of(object) {
-        ControllerReport::Suspended => {}
+        ControllerReport::Suspended(_) => {}
         ControllerReport::Outdated => reading.signs.push(unobserved(object)),
         ControllerReport::Conditions(conditions) => {
             reading.is_well = conditions

@@ -2,7 +2,7 @@
 
 use super::{condition, pod, resource, state, workload};
 use crate::sign::Sign;
-use kubereel_cluster::StateKind;
+use kubereel_cluster::{ControllerReport, StateKind};
 use kubereel_format::ResourceInfo;
 use kubereel_history::field::is_being_deleted;
 use serde_json::Value;
@@ -29,7 +29,6 @@ const EVERY: &[&str] = &[
     "status.conditions.reason",
     "status.conditions.message",
     "status.conditions.lastTransitionTime",
-    "status.conditions.observedGeneration",
     "status.observedGeneration",
     "spec.suspend",
     "spec.paused",
@@ -46,7 +45,11 @@ pub(crate) fn paths(info: &ResourceInfo) -> impl Iterator<Item = &'static str> {
         | ("autoscaling", "horizontalpodautoscalers") => workload::PATHS,
         _ => resource::PATHS,
     };
-    EVERY.iter().chain(own).copied()
+    let reported = match StateKind::of(&info.group, &info.plural) {
+        None => ControllerReport::PATHS,
+        Some(_) => &[],
+    };
+    EVERY.iter().chain(own).chain(reported).copied()
 }
 
 /// Reads what a version of an object says is wrong.

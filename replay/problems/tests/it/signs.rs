@@ -839,3 +839,45 @@ fn leaders_of_static_pods_that_are_replaced_in_turn_do_not_flap() {
     let again = ["m0_a", "", "m1_b", "", "m0_a", "", "m1_b"];
     assert_eq!(of(&again), flapping);
 }
+
+#[test]
+fn a_custom_resource_that_rests_on_purpose_is_not_a_problem() {
+    let machines = "virtualmachines.kubevirt.io";
+    let buckets = "buckets.s3.example.com";
+    let scalers = "podautoscalers.autoscaling.internal.knative.dev";
+    let mut life = Life::of(&[
+        (machines, "VirtualMachine"),
+        (buckets, "Bucket"),
+        (scalers, "PodAutoscaler"),
+    ]);
+    let ready = |status: &str, reason: &str| json!([condition("Ready", status, reason, "")]);
+    let machine = |strategy: &str, status: &str| {
+        json!({"spec": {"runStrategy": strategy},
+            "status": {"conditions": ready(status, "VMINotExists")}})
+    };
+    let paused = |value: &str| {
+        json!({"metadata": {"annotations": {"crossplane.io/paused": value}},
+            "status": {"conditions": ready("False", "Unavailable")}})
+    };
+    let scaler =
+        |status: &str, reason: &str| json!({"status": {"conditions": ready(status, reason)}});
+    life.put(machines, "shop/stopped", machine("Always", "True"));
+    life.put(machines, "shop/lost", machine("Always", "True"));
+    life.put(scalers, "shop/idle", scaler("True", ""));
+    life.put(scalers, "shop/broken", scaler("True", ""));
+    life.until("14:10:00");
+    life.put(machines, "shop/stopped", machine("Halted", "False"));
+    life.put(machines, "shop/lost", machine("Always", "False"));
+    life.put(scalers, "shop/idle", scaler("False", "NoTraffic"));
+    life.put(scalers, "shop/broken", scaler("False", "Crashed"));
+    life.put(buckets, "shop/paused", paused("true"));
+    life.put(buckets, "shop/missing", paused("false"));
+    let mut found = lines(&life.end("14:40:00"));
+    found.sort();
+    let expected = [
+        "Bucket shop/missing Unavailable",
+        "PodAutoscaler shop/broken Crashed",
+        "VirtualMachine shop/lost VMINotExists",
+    ];
+    assert_eq!(found, expected);
+}
