@@ -4,7 +4,7 @@ use super::{condition, pod, resource, state, workload};
 use crate::sign::Sign;
 use kubereel_cluster::{ControllerReport, StateKind};
 use kubereel_format::ResourceInfo;
-use kubereel_history::field::is_being_deleted;
+use kubereel_history::field::{at, is_being_deleted};
 use serde_json::Value;
 
 /// What a version says.
@@ -64,6 +64,12 @@ pub(crate) fn read(info: &ResourceInfo, object: &Value) -> Reading {
         // What is being deleted is not well, and need not be.
         ("", "namespaces") if is_deleted => resource::namespace_deletion(object),
         _ if is_deleted => resource::deletion(object),
+        // OLM copies an operator's version into each namespace that the operator manages, with its failure.
+        ("operators.coreos.com", "clusterserviceversions")
+            if at(object, "/metadata/labels/olm.copiedFrom").is_some() =>
+        {
+            Reading::default()
+        }
         ("apps", "deployments") => workload::with_start(workload::deployment(object), object),
         ("apps", "replicasets") | ("", "replicationcontrollers") => {
             workload::with_start(workload::replica_set(object), object)

@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::cmp::Ordering;
 
 pub(super) const PATHS: &[&str] = &[
+    "metadata.labels[olm.copiedFrom]",
     "status.phase",
     "status.reason",
     "status.message",

@@ -881,3 +881,26 @@ fn a_custom_resource_that_rests_on_purpose_is_not_a_problem() {
     ];
     assert_eq!(found, expected);
 }
+
+#[test]
+fn the_copies_of_a_failed_operator_are_not_problems() {
+    let versions = "clusterserviceversions.operators.coreos.com";
+    let mut life = Life::of(&[(versions, "ClusterServiceVersion")]);
+    let version = |phase: &str, copied: bool| {
+        let labels = if copied {
+            json!({"olm.copiedFrom": "operators"})
+        } else {
+            json!({"olm.owner": "global"})
+        };
+        json!({"metadata": {"labels": labels}, "status": {"phase": phase}})
+    };
+    for phase in ["Succeeded", "Failed"] {
+        life.put(versions, "operators/gate.v1", version(phase, false));
+        for copy in ["bank/gate.v1", "shop/gate.v1"] {
+            life.put(versions, copy, version(phase, true));
+        }
+        life.wait(600_000);
+    }
+    let expected = ["ClusterServiceVersion operators/gate.v1 Failed"];
+    assert_eq!(lines(&life.end("14:40:00")), expected);
+}
