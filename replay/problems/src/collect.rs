@@ -18,7 +18,7 @@ use crate::signs::{self, Reading};
 use crate::span::{ShownTime, SignEnd, SignSpan, between};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{ObjectId, RecordedAt, ResourceId, Seq};
-use kubereel_history::field::{self, at, is_being_deleted, number, text};
+use kubereel_history::field::{self, ObservedGeneration, at, is_being_deleted, number, text};
 use kubereel_history::{FirstLooks, Timeline, timetext};
 use kubereel_monitortests::{Action, Interest, WatchedEvent, Watcher};
 use serde_json::Value;
@@ -188,7 +188,37 @@ pub(crate) struct SignCollector {
     deployments: NamedDeployments,
     /// How many replicas workloads had to have before they were scaled up, until they have all.
     growing: BTreeMap<ObjectId, i64>,
+    generations: ObservedGenerations,
     found: Collected,
+}
+
+/// Whether the generations of objects are those of their specs. Without the subresource `status`, each report of a
+/// controller raises the generation that it is about, and no object of the resource has one that was observed.
+#[derive(Debug, Default)]
+struct ObservedGenerations {
+    reached: BTreeSet<ResourceId>,
+    behind: BTreeMap<ObjectId, ResourceId>,
+}
+
+impl ObservedGenerations {
+    fn take(&mut self, seen: &WatchedEvent<'_>) {
+        let is_reported = number(seen.now, "/status/observedGeneration").is_some();
+        match ObservedGeneration::of_status(seen.now) {
+            ObservedGeneration::Present if is_reported => {
+                self.reached.insert(seen.resource.id);
+            }
+            ObservedGeneration::Older => {
+                self.behind.insert(seen.object, seen.resource.id);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns whether an object that was behind can be up to date: an object of its resource was.
+    fn are_of_specs(&self, object: ObjectId) -> bool {
+        let resource = self.behind.get(&object);
+        resource.is_some_and(|resource| self.reached.contains(resource))
+    }
 }
 
 /// The uids of the Deployments by namespace and name, in a reel without `ReplicaSets`.
@@ -305,6 +335,7 @@ impl SignCollector {
             handovers: BTreeMap::new(),
             deployments: NamedDeployments::of(timeline),
             growing: BTreeMap::new(),
+            generations: ObservedGenerations::default(),
             found: Collected {
                 birth: ClusterBirth::of(timeline),
                 ..Collected::default()
@@ -333,6 +364,11 @@ impl SignCollector {
         for span in tracked.into_values().flat_map(|tracked| tracked.spans) {
             self.keep(span);
         }
+        let observed = self.generations;
+        let spans = &mut self.found.spans;
+        spans.retain(|span| {
+            span.sign.kind != SignKind::Unreconciled || observed.are_of_specs(span.object)
+        });
         self.found.event_spans = self.found.events.spans(end);
         self.found
     }
@@ -605,6 +641,7 @@ impl Watcher for SignCollector {
         let mut reading = signs::read(seen.resource, seen.now);
         reading.signs.extend(self.take_deadline(seen));
         self.found.birth.take(seen, &reading);
+        self.generations.take(seen);
         let info = seen.resource;
         match (info.group.as_str(), info.plural.as_str()) {
             ("", "pods") => {

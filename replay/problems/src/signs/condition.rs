@@ -47,13 +47,13 @@ fn sign(condition: &StatusCondition<'_>) -> Option<Sign> {
     Some(sign)
 }
 
-/// Reads which generation the controller of an object has not observed.
+/// Reads which generation the controller of an object has not observed. Another one that it observes is progress.
 fn unobserved(object: &Value) -> Sign {
     let at = |field| number(object, field).unwrap_or_default();
     let (wanted, observed) = (at("/metadata/generation"), at("/status/observedGeneration"));
     let words =
         format!("generation {wanted} is not observed: status.observedGeneration is {observed}");
-    Sign::new(SignKind::Unreconciled, "", &words)
+    Sign::new(SignKind::Unreconciled, "", &words).of_part(&observed.to_string())
 }
 
 /// Reads the phase of an object whose conditions, if it has any, have no known meaning.

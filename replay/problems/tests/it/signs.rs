@@ -904,3 +904,22 @@ fn the_copies_of_a_failed_operator_are_not_problems() {
     let expected = ["ClusterServiceVersion operators/gate.v1 Failed"];
     assert_eq!(lines(&life.end("14:40:00")), expected);
 }
+
+#[test]
+fn a_generation_that_each_report_raises_is_never_observed_and_not_a_problem() {
+    let (widgets, topics) = ("widgets.example.com", "topics.example.com");
+    let mut life = Life::of(&[(widgets, "Widget"), (topics, "Topic")]);
+    let object = |generation: u64, observed: u64| json!({"metadata": {"generation": generation}, "status": {"observedGeneration": observed}});
+    // The controller of the topics keeps pace, and is never there for long.
+    life.put(topics, "web/busy", object(4, 4));
+    life.put(topics, "web/lost", object(4, 4));
+    for generation in 5..10 {
+        life.put(widgets, "web/w", object(generation, generation - 1));
+        life.put(topics, "web/busy", object(generation, generation - 1));
+        life.put(topics, "web/lost", object(generation, 4));
+        life.wait(100_000);
+    }
+    life.put(topics, "web/busy", object(9, 9));
+    let expected = ["Topic web/lost GenerationNotObserved"];
+    assert_eq!(lines(&life.end("14:20:00")), expected);
+}
