@@ -1,7 +1,9 @@
 //! What the object of a problem depends on, at the time of its first sign: the edges that the API itself
 //! names (references, selectors, owners, words), each with a distance.
 
-use super::failure_words::{is_about_call, is_forbidden};
+use super::failure_words::{
+    is_about_call, is_about_proxy, is_forbidden, is_pull_refused, is_unresolved,
+};
 use super::label_keys::{is_label_of, keys_of};
 use super::pod_data::{containers, data_of_pod_spec};
 use super::problem_words::{ProblemWords, SHORTEST_NAME};
@@ -55,6 +57,55 @@ pub(super) const BEHIND: &str = "it was behind the Service";
 pub(super) const AUTOSCALERS: [&str; 2] = ["HorizontalPodAutoscaler", "ScaledObject"];
 /// The relations of what makes the object as it is.
 pub(super) const MANAGING: [&str; 2] = [OWNER, MANAGER];
+
+/// A setting of the whole cluster, which no object refers to.
+struct ClusterSetting {
+    kind: &'static str,
+    namespace: &'static str,
+    name: &'static str,
+    /// Whether a sign and its words, in lower case, can come from it.
+    is_meant: fn(SignKind, &str) -> bool,
+    via: &'static str,
+}
+
+impl ClusterSetting {
+    const fn dns(kind: &'static str, namespace: &'static str, name: &'static str) -> Self {
+        Self {
+            kind,
+            namespace,
+            name,
+            // The kubelet resolves the names of registries as its Node does.
+            is_meant: |kind, words| kind != SignKind::ImagePull && is_unresolved(words),
+            via: "it configures the DNS of the cluster",
+        }
+    }
+}
+
+/// The settings of the whole cluster that are candidates for any object.
+const CLUSTER_SETTINGS: &[ClusterSetting] = &[
+    ClusterSetting {
+        kind: "Secret",
+        namespace: "openshift-config",
+        name: "pull-secret",
+        is_meant: |kind, words| {
+            matches!(kind, SignKind::ImagePull | SignKind::ReleaseNotAccepted)
+                && is_pull_refused(words)
+        },
+        via: "all Nodes pull images with it",
+    },
+    ClusterSetting {
+        kind: "Proxy",
+        namespace: "",
+        name: "cluster",
+        is_meant: |_, words| is_about_proxy(words),
+        via: "it is the proxy of the cluster",
+    },
+    ClusterSetting::dns("ConfigMap", "kube-system", "coredns"),
+    ClusterSetting::dns("ConfigMap", "kube-system", "coredns-custom"),
+    ClusterSetting::dns("ConfigMap", "kube-system", "node-local-dns"),
+    // Of OpenShift's DNS operator.
+    ClusterSetting::dns("DNS", "", "default"),
+];
 
 /// A changed object's relation to a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -830,6 +881,14 @@ impl<'a> Dependencies<'a> {
         }
         if let Some((distance, via)) = self.any_kind.get(name).filter(|_| is_near) {
             return of(*distance, via);
+        }
+        let mut settings = CLUSTER_SETTINGS.iter().filter(|one| {
+            (one.kind, one.namespace, one.name) == (info.kind.as_str(), namespace, name)
+        });
+        if let Some(setting) =
+            settings.find(|one| (one.is_meant)(self.problem.kind, self.words.text()))
+        {
+            return of(1, setting.via);
         }
         let (distance, via) = self.relation_of_kind(info, namespace, name, body)?;
         of(distance, via)

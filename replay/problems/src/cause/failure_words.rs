@@ -16,6 +16,24 @@ pub(super) fn is_forbidden(words: &str) -> bool {
     has_any(words, &parts)
 }
 
+/// Returns whether the name of a host could not be resolved.
+pub(super) fn is_unresolved(words: &str) -> bool {
+    let parts = [
+        "could not resolve",
+        "enotfound",
+        "getaddrinfo",
+        "host not found",
+        "name or service not known",
+        "name resolution",
+        "no such host",
+        "server misbehaving",
+        "translate host name",
+        "unknownhostexception",
+        "unresolved address",
+    ];
+    has_any(words, &parts)
+}
+
 /// Returns whether an address could not be reached.
 pub(super) fn is_unreachable(words: &str) -> bool {
     let parts = [
@@ -27,29 +45,18 @@ pub(super) fn is_unreachable(words: &str) -> bool {
         "connection timed out",
         "connection to server",
         "could not connect",
-        "could not resolve",
         "econnrefused",
         "ehostunreach",
-        "enotfound",
         "etimedout",
         "failed to connect",
-        "getaddrinfo",
-        "host not found",
         "i/o timeout",
-        "name or service not known",
-        "name resolution",
         "network is unreachable",
         "no brokers",
         "no healthy upstream",
         "no route to host",
-        "no such host",
         "nobrokersavailable",
-        "server misbehaving",
-        "translate host name",
-        "unknownhostexception",
-        "unresolved address",
     ];
-    has_any(words, &parts)
+    is_unresolved(words) || has_any(words, &parts)
 }
 
 /// Returns whether a program answered that something behind it does not work.
@@ -79,6 +86,14 @@ pub(super) fn is_pull_refused(words: &str) -> bool {
         "unauthorized",
     ];
     has_any(words, &parts)
+}
+
+/// Returns whether a proxy was called in vain.
+pub(super) fn is_about_proxy(words: &str) -> bool {
+    has_any(
+        words,
+        &["proxyconnect", "proxy authentication", "via proxy"],
+    )
 }
 
 /// Returns whether a program may not use files or devices as the user that it runs as.

@@ -449,3 +449,56 @@ fn a_binding_that_no_longer_names_the_account_is_a_cause() {
     let is_binding = name.is_some_and(|name| name.starts_with("RoleBinding web/readers"));
     assert!(is_binding && found.len() == 1, "{found:?}");
 }
+
+#[test]
+fn a_setting_of_the_whole_cluster_is_a_cause_of_the_errors_that_it_makes() {
+    let (proxies, dns) = ("proxies.config.openshift.io", "dnses.operator.openshift.io");
+    let mut life = Life::of(&[
+        ("pods", "Pod"),
+        ("secrets", "Secret"),
+        ("configmaps", "ConfigMap"),
+        (proxies, "Proxy"),
+        (dns, "DNS"),
+    ]);
+    for version in ["good", "bad"] {
+        let data = json!({"data": {"value": version}});
+        life.put("secrets", "openshift-config/pull-secret", data.clone());
+        life.put("secrets", "openshift-config/other", data.clone());
+        life.put("configmaps", "kube-system/coredns", data.clone());
+        life.put("configmaps", "kube-system/other", data);
+        let spec = json!({"spec": {"httpsProxy": version, "servers": [version]}});
+        life.put(proxies, "cluster", spec.clone());
+        life.put(dns, "default", spec);
+        life.wait(600_000);
+    }
+    let image = "reading manifest: unauthorized: access is not authorized";
+    let proxy = "pinging registry: proxyconnect tcp: connection refused";
+    let host = "lookup api.example.com: no such host";
+    let waits = |message: &str| json!({"waiting": {"reason": "ErrImagePull", "message": message}});
+    let ended = json!({"terminated": {"exitCode": 1, "reason": "Error", "message": host}});
+    for (pod, state) in [
+        ("web/image", waits(image)),
+        ("web/proxy", waits(proxy)),
+        ("web/host", ended),
+    ] {
+        let status = json!([{"name": "c", "ready": false, "state": state}]);
+        let pod_of = json!({"spec": {"nodeName": "n1", "containers": [{"name": "c"}]},
+            "status": {"phase": "Pending", "containerStatuses": status}});
+        life.put("pods", pod, pod_of);
+    }
+    let list = life.end("14:25:00");
+    let causes_of = |name: &str| {
+        let mut all = list.problems.iter();
+        let mut causes = causes(all.find(|one| one.object.name == name).expect(name));
+        causes.sort();
+        causes
+    };
+    let secret = "Secret openshift-config/pull-secret data.value";
+    assert_eq!(causes_of("image"), [secret]);
+    assert_eq!(causes_of("proxy"), ["Proxy cluster spec.httpsProxy"]);
+    let resolving = [
+        "ConfigMap kube-system/coredns data.value",
+        "DNS default spec.httpsProxy",
+    ];
+    assert_eq!(causes_of("host"), resolving);
+}
