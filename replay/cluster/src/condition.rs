@@ -81,6 +81,8 @@ const RESTING_FIELDS: &[(&str, &str, &str)] = &[
     ("/spec/runStrategy", "Halted", "stopped"),
     ("/spec/running", "false", "stopped"),
     ("/status/printableStatus", "Stopped", "stopped"),
+    // Clusters of Hive.
+    ("/spec/powerState", "Hibernating", "hibernating"),
     // Revisions of Crossplane's packages that another one replaced.
     ("/spec/desiredState", "Inactive", "inactive"),
     // Volumes of KubeVirt's importer are filled for the first Pod that uses them.
@@ -175,6 +177,7 @@ impl<'a> ControllerReport<'a> {
         "spec.paused",
         "spec.runStrategy",
         "spec.running",
+        "spec.powerState",
         "spec.desiredState",
         "status.printableStatus",
         "status.phase",

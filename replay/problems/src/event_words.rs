@@ -20,6 +20,10 @@ const QUIET: Duration = Duration::from_mins(1);
 const APART: Duration = Duration::from_mins(15);
 /// An Event that is repeated this often reports a problem even if nothing else does.
 const REPEATED: u64 = 20;
+/// A Service gets no load balancer. Its controller waits from try to try, up to five minutes.
+const NO_LOAD_BALANCER: &str = "SyncLoadBalancerFailed";
+/// So many tries take more than half a minute.
+const TRIES: u64 = 4;
 
 /// The object that an Event is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +60,11 @@ pub(crate) struct WarningEvents {
 impl WarningEvent {
     /// Makes a span of the time in which it was repeated, as of the end of the reel.
     pub(crate) fn span(&self, kind: SignKind, end: RecordedAt) -> SignSpan {
-        let is_over = between(self.to.at, end) > QUIET;
+        let quiet = match self.reason.as_str() {
+            NO_LOAD_BALANCER => APART,
+            _ => QUIET,
+        };
+        let is_over = between(self.to.at, end) > quiet;
         SignSpan {
             object: self.event,
             sign: Sign::new(kind, &self.reason, &self.message),
@@ -194,6 +202,8 @@ impl WarningEvents {
                 }
                 // The kubelet counts them, and ends the container when they are too many.
                 "Unhealthy" if event.message.starts_with("Startup probe failed") => continue,
+                // No field of a Service says that it has none.
+                NO_LOAD_BALANCER if event.count >= TRIES => SignKind::Events,
                 _ if event.count >= REPEATED => SignKind::Events,
                 _ => continue,
             };

@@ -28,9 +28,11 @@ pub(super) fn read(object: &Value) -> Reading {
 
 /// Reads a condition.
 fn sign(condition: &StatusCondition<'_>) -> Option<Sign> {
-    if condition.usual_health() != Some(StateHealth::Bad) {
-        return None;
-    }
+    (condition.usual_health() == Some(StateHealth::Bad)).then(|| sign_of(condition))
+}
+
+/// Makes the sign of a condition that is bad.
+pub(super) fn sign_of(condition: &StatusCondition<'_>) -> Sign {
     let mut sign = Sign::new(SignKind::Condition, condition.reason, condition.message)
         .of_part(condition.kind)
         .since(condition.since());
@@ -44,7 +46,7 @@ fn sign(condition: &StatusCondition<'_>) -> Option<Sign> {
     }
     sign.is_failure =
         condition.has_failed() || condition.is_abnormal_true() && condition.kind != "NotReady";
-    Some(sign)
+    sign
 }
 
 /// Reads which generation the controller of an object has not observed. Another one that it observes is progress.

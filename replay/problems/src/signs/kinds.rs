@@ -1,6 +1,6 @@
 //! Which function reads which kind.
 
-use super::{condition, pod, resource, state, workload};
+use super::{condition, pod, resource, state, stated, workload};
 use crate::sign::Sign;
 use kubereel_cluster::{ControllerReport, StateKind};
 use kubereel_format::ResourceInfo;
@@ -49,11 +49,22 @@ pub(crate) fn paths(info: &ResourceInfo) -> impl Iterator<Item = &'static str> {
         None => ControllerReport::PATHS,
         Some(_) => &[],
     };
-    EVERY.iter().chain(own).chain(reported).copied()
+    let own = EVERY.iter().chain(own).chain(reported).copied();
+    own.chain(stated::paths(info))
 }
 
 /// Reads what a version of an object says is wrong.
 pub(crate) fn read(info: &ResourceInfo, object: &Value) -> Reading {
+    let mut reading = read_kind(info, object);
+    if !is_being_deleted(object) {
+        let stated = stated::read(info, object);
+        reading.is_well &= stated.is_empty();
+        reading.signs.extend(stated);
+    }
+    reading
+}
+
+fn read_kind(info: &ResourceInfo, object: &Value) -> Reading {
     let is_deleted = is_being_deleted(object);
     match (info.group.as_str(), info.plural.as_str()) {
         // The API server serves each of these with a status: one without was kept by a tool that left it out.
@@ -84,6 +95,10 @@ pub(crate) fn read(info: &ResourceInfo, object: &Value) -> Reading {
         ("certificates.k8s.io", "certificatesigningrequests") => resource::signing_request(object),
         ("storage.k8s.io", "volumeattachments") => resource::attachment(object),
         ("apiregistration.k8s.io", "apiservices") => resource::api_service(object),
+        // Only the last of their conditions counts.
+        ("machineconfiguration.openshift.io", "kubeletconfigs" | "containerruntimeconfigs") => {
+            Reading::default()
+        }
         _ if !is_judged_by_conditions(info) => Reading::default(),
         (group, plural) => match StateKind::of(group, plural) {
             Some(kind) => state::read(kind, object),

@@ -5,6 +5,7 @@ mod kinds;
 mod pod;
 mod resource;
 mod state;
+mod stated;
 mod workload;
 
 pub use kinds::is_judged_by_conditions;

@@ -923,3 +923,74 @@ fn a_generation_that_each_report_raises_is_never_observed_and_not_a_problem() {
     let expected = ["Topic web/lost GenerationNotObserved"];
     assert_eq!(lines(&life.end("14:20:00")), expected);
 }
+
+#[test]
+fn what_an_object_states_outside_of_its_known_conditions_is_a_problem() {
+    let routes = "routes.route.openshift.io";
+    let hosts = "baremetalhosts.metal3.io";
+    let machines = "machines.machine.openshift.io";
+    let mut life = Life::of(&[
+        (routes, "Route"),
+        (hosts, "BareMetalHost"),
+        (machines, "Machine"),
+        ("persistentvolumeclaims", "PersistentVolumeClaim"),
+        ("services", "Service"),
+        ("events", "Event"),
+    ]);
+    let route = |status: &str, reason: &str| {
+        json!({"status": {"ingress": [
+            {"routerName": "default", "conditions": [condition("Admitted", status, reason, "")]}]}})
+    };
+    let host = |word: &str| json!({"status": {"operationalStatus": word}});
+    let claim = |status: &str| {
+        json!({"status": {"phase": "Bound",
+            "conditions": [condition("ControllerResizeError", status, "", "denied")]}})
+    };
+    let machine = json!({"status": {"phase": "Provisioning"}});
+    let balancer = |count: u64| {
+        let message = "quota exceeded";
+        warning(
+            "Service",
+            "shop",
+            "web",
+            "SyncLoadBalancerFailed",
+            message,
+            count,
+        )
+    };
+    life.put(
+        "services",
+        "shop/web",
+        json!({"spec": {"type": "LoadBalancer"}}),
+    );
+    life.put(machines, "api/new", machine.clone());
+    for is_well in [true, false] {
+        let (admitted, resize, power) = if is_well {
+            (route("True", ""), claim("False"), host("OK"))
+        } else {
+            let route = route("False", "HostAlreadyClaimed");
+            (route, claim("True"), host("error"))
+        };
+        life.put(routes, "shop/web", admitted);
+        life.put(hosts, "metal/n1", power);
+        life.put("persistentvolumeclaims", "shop/data", resize);
+        life.put(
+            "events",
+            "shop/web.1",
+            balancer(if is_well { 3 } else { 6 }),
+        );
+        life.until(if is_well { "14:10:00" } else { "14:55:00" });
+    }
+    // An hour is normal, and less of it at the end.
+    life.put(machines, "api/late", machine);
+    let mut found = lines(&life.end("15:02:00"));
+    found.sort();
+    let expected = [
+        "BareMetalHost metal/n1 error",
+        "Machine api/new Provisioning",
+        "PersistentVolumeClaim shop/data ControllerResizeError",
+        "Route shop/web HostAlreadyClaimed",
+        "Service shop/web SyncLoadBalancerFailed",
+    ];
+    assert_eq!(found, expected);
+}
