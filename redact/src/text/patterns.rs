@@ -2,13 +2,14 @@
 //! password of a URL. Tokens with a prefix are in `tokens`, values that a name announces in
 //! `assignments`.
 
+use crate::forms::{self, ValueForm};
 use regex::bytes::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 /// Rules and their patterns; the secret is the group `s`, or the whole match. Tokens with a prefix
 /// are in `tokens`.
-const PATTERNS: [(&str, &str); 13] = [
+const PATTERNS: [(&str, &str); 18] = [
     (
         "json-web-token",
         r"eyJ[A-Za-z0-9_\-]{8,}(?:(?:\.[A-Za-z0-9_\-]*){2,4}|\.[A-Za-z0-9_\-]{8,})",
@@ -48,10 +49,35 @@ const PATTERNS: [(&str, &str); 13] = [
         "password-hash",
         r"\$(?:1|2[abxy]|5|6|y|apr1|argon2id?)\$[./A-Za-z0-9$=,+]{8,}",
     ),
-    // MySQL and Oracle: CREATE USER … IDENTIFIED BY '…'.
+    // MySQL, MariaDB and Oracle: CREATE USER … IDENTIFIED BY '…'. In prose, other things are identified by a name.
     (
         "sql-password",
-        r#"(?i:\bidentified\s+(?:with\s+\S{1,64}\s+)?by\s+(?:password\s+)?["'\\]{1,4}(?P<s>[^"'\\\n]+))"#,
+        r#"(?:(?i:(?:(?:create|alter)\s+(?:user|role)|grant)\s[^;]{0,200}\bidentified\s)|\bIDENTIFIED\s)(?i:\s*(?:with\s+\S{1,64}\s+)?by\s+(?:password\s+)?)["'\\]{1,4}(?P<s>(?:[^"'\\\n]|'')+)"#,
+    ),
+    // PostgreSQL and ClickHouse: CREATE ROLE … PASSWORD '…'.
+    (
+        "sql-password",
+        r#"(?i:(?:create|alter)\s+(?:user|role)\s[^;]{0,160}?\bpassword\s+)["'\\]{1,4}(?P<s>(?:[^"'\\\n]|'')+)"#,
+    ),
+    // MySQL and MariaDB: SET PASSWORD FOR 'user'@'host' = '…'.
+    (
+        "sql-password",
+        r#"(?i:\bset password for\s[^;=\n]{1,160}=\s*(?:password\s*\(\s*)?)["'\\]{1,4}(?P<s>(?:[^"'\\\n]|'')+)"#,
+    ),
+    // FRR, the manuals of BGP and OSPF: the password of a neighbour.
+    (
+        "routing-password",
+        r#"(?:\bneighbor\s+\S{1,64}\s+password|\bmessage-digest-key\s+[0-9]{1,3}\s+md5)\s+(?P<s>[^\s"'\\]{3,})"#,
+    ),
+    // nginx and HAProxy: a header that is sent on.
+    (
+        "header",
+        r#"set[_-]header\s+(?i:[a-z-]{0,32}(?:key|token|auth|secret|password|cookie|authorization))\s+["'\\]{0,4}(?:[A-Za-z-]{2,20}\s+)?(?P<s>[^\s"'\\$%;]{4,})"#,
+    ),
+    // RFC 6265: the fields of a cookie.
+    (
+        "cookie",
+        r#"(?i:\b(?:set-)?cookie["'\\]{0,8}\s{0,4}:\s{0,4}["'\\]{0,8})(?P<s>[^\s"'\\=;,:$]{1,64}=[^\s"'\\;,$]{4,}(?:;\s{0,4}[^\s"'\\=;]{1,64}(?:=[^\s"'\\;]*)?)*)"#,
     ),
     // The Go driver of MySQL, data source names.
     (
@@ -60,7 +86,7 @@ const PATTERNS: [(&str, &str); 13] = [
     ),
     (
         "authorization",
-        r#"(?i:authorization["'\\]{0,8}\s{0,4}[:=]\s{0,4}["'\\]{0,8}(?:(?:bearer|basic|token|negotiate|digest)\s+(?P<s>[^\s"'\\,;]{4,})|(?P<t>[^\s"'\\,;]{20,})))"#,
+        r#"(?i:authorization["'\\]{0,8}[ \t]{0,4}[:=][ \t]{0,4}["'\\]{0,8}(?:(?:bearer|basic|token|negotiate|digest)\s+(?P<s>[^\s"'\\,;]{4,})|(?P<t>[^\s"'\\,;]{20,})))"#,
     ),
 ];
 
@@ -82,6 +108,13 @@ pub(crate) fn constant_regex(pattern: &str) -> Regex {
 
 static SCHEME: LazyLock<Regex> =
     LazyLock::new(|| constant_regex(r"(?i-u)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=\-]{12,})"));
+
+/// RFC 9110, the credentials of a header: those of any other scheme, or without one.
+static AUTHORIZATION: LazyLock<Regex> = LazyLock::new(|| {
+    constant_regex(
+        r#"(?i-u)authorization["'\\]{0,8}[ \t]{0,4}[:=][ \t]{0,4}["'\\]{0,8}(?:[a-z][a-z_-]{1,31}[ \t]+)?(?P<s>[^\s"'\\,;]{8,})"#,
+    )
+});
 
 /// RFC 7517 and 7518: the private members of a key.
 static JSON_WEB_KEY: LazyLock<Regex> = LazyLock::new(|| {
@@ -118,6 +151,16 @@ pub(crate) fn secrets(text: &[u8]) -> Vec<(&'static str, Range<usize>)> {
     for captures in SCHEME.captures_iter(text) {
         if let Some(value) = captures.get(1)
             && is_no_word(value.as_bytes())
+        {
+            found.push(("authorization", value.range()));
+        }
+    }
+    for captures in AUTHORIZATION.captures_iter(text) {
+        // A policy, a mode or the words of a message may follow, too.
+        if let Some(value) = captures.name("s")
+            && is_no_word(value.as_bytes())
+            && std::str::from_utf8(value.as_bytes())
+                .is_ok_and(|value| forms::form(value) == ValueForm::Other)
         {
             found.push(("authorization", value.range()));
         }
@@ -290,7 +333,7 @@ mod tests {
     #[test]
     fn every_pattern_is_one() {
         assert_eq!(COMPILED.len(), PATTERNS.len());
-        for pattern in [&SCHEME, &JSON_WEB_KEY, &KEY_LINE] {
+        for pattern in [&SCHEME, &AUTHORIZATION, &JSON_WEB_KEY, &KEY_LINE] {
             assert!(!pattern.is_match(b""));
         }
     }
@@ -315,6 +358,77 @@ mod tests {
             let found: Vec<&str> = found.into_iter().map(|(_, place)| &text[place]).collect();
             assert_eq!(found, [secret], "{text}");
             assert!(crate::text::triggers::suspects_as_is(text.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn statements_and_headers_announce_secrets() {
+        for text in [
+            "CREATE USER 'a'@'%' IDENTIFIED BY 'canary-1'",
+            "alter user app identified by \"canary-1\"",
+            "GRANT ALL ON *.* TO app identified with x by 'canary-1'",
+            "near 'IDENTIFIED BY \\'canary-1\\''",
+            "ALTER USER app WITH PASSWORD 'canary-1'",
+            "CREATE ROLE app\n  LOGIN\n  PASSWORD 'canary-1'",
+            "syntax error in ALTER ROLE app WITH ENCRYPTED PASSWORD 'canary-1' VALID",
+            "SET PASSWORD FOR 'x'@'%' = 'canary-1'",
+            "set password for x = PASSWORD('canary-1')",
+            "router bgp 1\n neighbor 172.30.0.3 password canary-1\n",
+            "ip ospf message-digest-key 1 md5 canary-1",
+            "proxy_set_header X-Api-Key \"canary-1\";",
+            "proxy_set_header Authorization \"Token canary-1\";",
+            "http-request set-header X-Auth-Token canary-1",
+            "Authorization: ApiKey canary-1",
+            "curl -H 'Authorization: canary-1' x",
+            "{\\\"Authorization\\\":\\\"Splunk canary-1\\\"}",
+            "HEADERS=Authorization=GenieKey canary-1",
+            "authorization: Zoho-oauthtoken canary-1",
+        ] {
+            // A value that is not made of words.
+            let text = text.replace("canary-1", "7c1b8e52-9a0dQ");
+            let found = secrets(text.as_bytes());
+            let found: Vec<&str> = found.into_iter().map(|(_, place)| &text[place]).collect();
+            assert_eq!(found, ["7c1b8e52-9a0dQ"], "{text}");
+            assert!(
+                crate::text::triggers::suspects_as_is(text.as_bytes()),
+                "{text}"
+            );
+        }
+        for (text, secret) in [
+            ("Cookie: a=one-2; theme=dark", "a=one-2; theme=dark"),
+            ("curl -H 'Cookie: a=one-2' x", "a=one-2"),
+            (
+                "Set-Cookie: a=one-2; Path=/; Secure\nx",
+                "a=one-2; Path=/; Secure",
+            ),
+        ] {
+            let found = secrets(text.as_bytes());
+            let found: Vec<&str> = found.into_iter().map(|(_, place)| &text[place]).collect();
+            assert_eq!(found, [secret], "{text}");
+            assert!(
+                crate::text::triggers::suspects_as_is(text.as_bytes()),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn sentences_about_statements_and_headers_are_kept() {
+        for text in [
+            "a source that is identified by \"insightsRequestID\" and",
+            "identified by 'pull-secret'",
+            "invalid password 'x2y' of the user",
+            "neighbor 172.30.0.3 password",
+            "proxy_set_header X-Auth-Request-User $user;",
+            "proxy_set_header Host \"a.example.org\";",
+            "proxy_set_header Cookie $http_cookie;",
+            "authorization: mode system:serviceaccount:openshift-etcd:installer-sa",
+            "authorization: Unauthorized",
+            "authorization:\n  resourceAttributes:\n    apiVersion: v1\n",
+            "authorization: failed RollingUpdate of kube-apiserver-operator",
+            "Cookie: $COOKIE",
+        ] {
+            assert!(secrets(text.as_bytes()).is_empty(), "{text}");
         }
     }
 

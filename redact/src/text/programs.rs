@@ -26,7 +26,10 @@ const PARTS: [(&str, &str); 7] = [
     ("WORD", r#"\s+(?:"[^"\n]*"|'[^'\n]*'|[^\s-]\S*)"#),
     ("NEXT", r"(?:[\s=]|\\\r?\n){1,8}"),
     ("USER", r#"["'\\]{0,4}[^\s:"'\\]{1,128}"#),
-    ("ECHO", r"(?:echo|printf)(?:\s+-[a-zA-Z]+)*\s+"),
+    (
+        "ECHO",
+        r#"(?:echo|printf)(?:\s+-[a-zA-Z]+)*(?:\s+["']?%s(?:\\+n)?["']?)?\s+"#,
+    ),
     (
         "VALUE",
         r#"["'\\]{0,4}(?P<s>[^\s"'\\$`<>{=|&;-][^\s"'\\]*)"#,
@@ -34,7 +37,7 @@ const PARTS: [(&str, &str); 7] = [
 ];
 
 /// The places of passwords, as the manual of each program names them.
-const PLACES: [(PasswordSide, &[&str], &str); 21] = [
+const PLACES: [(PasswordSide, &[&str], &str); 24] = [
     (
         Behind,
         &["curl"],
@@ -62,6 +65,11 @@ const PLACES: [(PasswordSide, &[&str], &str); 21] = [
         "FLAG-p(?:NEXT)?VALUE",
     ),
     (Behind, &["redis-cli", "valkey-cli"], "FLAG-a(?:NEXT)?VALUE"),
+    (
+        Behind,
+        &["redis-cli", "valkey-cli"],
+        r"(?i:\sconfig\s+set\s+(?:requirepass|masterauth|primaryauth))NEXTVALUE",
+    ),
     (Behind, &["sqlcmd", "ipmitool"], "FLAG-P(?:NEXT)?VALUE"),
     // Alone, the flag asks for the password.
     (
@@ -149,6 +157,13 @@ const PLACES: [(PasswordSide, &[&str], &str); 21] = [
         Before,
         &["--password-stdin", "passwd", "kinit"],
         "ECHOVALUE",
+    ),
+    // A here-string.
+    (Behind, &["chpasswd"], r"<<<\s*USER:VALUE"),
+    (
+        Behind,
+        &["--password-stdin", "passwd", "kinit"],
+        r"<<<\s*VALUE",
     ),
 ];
 
@@ -377,6 +392,13 @@ mod tests {
             "echo 'canary' | docker login -u x --password-stdin quay.io",
             "echo canary | passwd --stdin core",
             "echo -n canary | kinit admin",
+            "printf canary | docker login --password-stdin quay.io",
+            "printf '%s' 'canary' | docker login -u x --password-stdin quay.io",
+            "printf \"%s\\n\" canary | kinit admin",
+            "docker login -u x --password-stdin quay.io <<< 'canary'",
+            "chpasswd <<<root:canary",
+            "redis-cli -h x CONFIG SET requirepass canary",
+            "valkey-cli config set masterauth 'canary'",
         ] {
             assert_eq!(found(text), ["canary"], "{text}");
         }
@@ -471,6 +493,9 @@ mod tests {
             "aws configure set region us-east-1",
             "echo \"root:$PASSWORD\" | chpasswd",
             "cat /x | docker login --password-stdin",
+            "docker login --password-stdin quay.io <<< \"$TOKEN\"",
+            "printf '%s' \"$TOKEN\" | docker login --password-stdin",
+            "redis-cli CONFIG SET maxmemory 2mb",
             "echo root:x | cat; cat /x | chpasswd",
         ] {
             assert_eq!(found(text), [""; 0], "{text}");

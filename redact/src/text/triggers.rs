@@ -225,9 +225,16 @@ fn program(text: &[u8], start: usize, end: usize, is_json: bool) -> Suspicion {
     }
 }
 
-/// The password of an SQL statement.
-fn identified(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
+/// The password of an SQL statement, or of another line whose words are divided by blanks.
+fn spaced(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
     text_if(blanks(rest(text, end)) > 0)
+}
+
+/// A word with a text in quotes behind it.
+fn quoted(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
+    let rest = rest(text, end);
+    let skip = blanks(rest);
+    text_if(skip > 0 && matches!(rest.get(skip), Some(b'"' | b'\'' | b'\\')))
 }
 
 /// The address of a Go database driver, `user:password@tcp(host)`.
@@ -271,7 +278,13 @@ const LITERALS: &[(&str, usize, bool, CloseLook)] = &[
     ("args", 1, false, inner_field),
     ("command", 4, false, inner_field),
     ("kty", 0, true, always),
-    ("identified", 2, false, identified),
+    ("identified", 2, false, spaced),
+    ("password", 0, false, quoted),
+    ("set password for", 2, false, spaced),
+    ("neighbor", 1, true, spaced),
+    ("message-digest-key", 7, true, spaced),
+    ("set_header", 3, true, spaced),
+    ("set-header", 3, true, spaced),
     ("tcp(", 0, true, driver_address),
     ("unix(", 0, true, driver_address),
     ("_proxy", 3, false, fields),
