@@ -297,7 +297,7 @@ fn is_letters(part: &str) -> bool {
 }
 
 /// A part of a name: a word, a short number, a version prefix, or a known word with digits.
-fn is_atom(text: &str) -> bool {
+pub(crate) fn is_atom(text: &str) -> bool {
     let is_api_version = || {
         let rest = text.strip_prefix('v').unwrap_or_default();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();

@@ -134,7 +134,8 @@ impl AssignmentSearch<'_> {
     }
 
     fn name(&mut self, name: &TextName) {
-        if is_neighbour(self.text, name) {
+        let is_header = self.is_header(name);
+        if !is_header && is_neighbour(self.text, name) {
             self.neighbour(name);
             return;
         }
@@ -175,9 +176,13 @@ impl AssignmentSearch<'_> {
         if is_mention && is_colon && (!is_text || is_signature(self.get(name.place.clone()))) {
             return;
         }
-        let is_doubtful = is_colon && !is_quoted && is_word;
+        let is_inside = position == NamePosition::Inside;
+        if is_colon && is_quoted && is_inside && is_phrase(self.rest(at)) {
+            return;
+        }
+        let is_doubtful = is_colon && !is_quoted && is_word && !is_header;
         if is_doubtful
-            && (position == NamePosition::Inside
+            && (is_inside
                 || next.is_some_and(|byte| {
                     !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'')
                 }))
@@ -371,7 +376,11 @@ impl AssignmentSearch<'_> {
                 .get(..len - count_back(value, is_tail))
                 .unwrap_or_default()
         };
-        let len = word_len(rest, ends);
+        // A password may begin with this sign, too; behind a blank it begins a placeholder or a redirection.
+        let is_angle =
+            !is_spaced && matches!(rest, [b'<', byte, ..] if byte.is_ascii_alphanumeric());
+        let angle = usize::from(is_angle);
+        let len = angle + word_len(rest.get(angle..).unwrap_or_default(), ends);
         let word = trimmed(len);
         let value = if is_spaced && !name.is_flag && !sign.is_doubtful {
             trimmed(phrase_len(rest, len, ends, sign.position))
@@ -458,6 +467,23 @@ impl AssignmentSearch<'_> {
             self.take(place, name.class);
         }
         true
+    }
+
+    /// Returns whether a name is that of a header in a command, `-H 'token: VALUE'`. `authorization` has a scheme before
+    /// its secret, and a pattern.
+    fn is_header(&self, name: &TextName) -> bool {
+        let before = self.get(0..name.place.start);
+        let quotes = count_back(before, |byte| matches!(byte, b'"' | b'\'' | b'\\'));
+        let before = before.get(..before.len() - quotes).unwrap_or_default();
+        let between = count_back(before, |byte| is_blank(byte) || byte == b'=');
+        let flag = before.get(..before.len() - between).unwrap_or_default();
+        let is_authorization = |name: &[u8]| {
+            let (_, end) = name.split_at(name.len().saturating_sub(13));
+            end.eq_ignore_ascii_case(b"authorization")
+        };
+        quotes > 0
+            && (flag.ends_with(b"-H") || flag.ends_with(b"--header"))
+            && !is_authorization(self.get(name.place.clone()))
     }
 
     /// Returns whether a flag is the whole text between quotes.
@@ -913,12 +939,59 @@ fn ends(byte: u8) -> bool {
         )
 }
 
-/// Returns whether a value refers to another one, or is not a value.
+/// Returns whether what follows a colon behind a name in quotes is the text of a message, as in `volume "token" : not
+/// found`, not a value in quotes or a number.
+fn is_phrase(rest: &[u8]) -> bool {
+    let blanks = count(rest, is_blank);
+    let value = rest.get(blanks..).unwrap_or_default();
+    let digits = count(value, |byte| byte.is_ascii_digit());
+    let next = value.get(digits..).unwrap_or_default();
+    let is_number =
+        digits > 0 && (is_end_of_line(next) || matches!(next, [b',' | b'}' | b']', ..]));
+    let is_open = matches!(value.first(), Some(b'"' | b'\'' | b'\\' | b'[' | b'{'));
+    blanks > 0 && !is_number && !is_open && !is_end_of_line(value)
+}
+
+/// Returns whether a value refers to another one, or is not a value: `$(NAME)`, `{{ .Values.name }}`, `<your-token>`,
+/// `%(name)s`, a map or a list. A password may begin with each of these signs.
 fn is_reference(value: &[u8]) -> bool {
-    matches!(
-        value,
-        [b'$', b'(' | b'{', ..] | [b'{' | b'[' | b'<' | b'%', ..]
-    )
+    match value {
+        [b'$' | b'%', b'(' | b'{', ..] | [b'{', b'{' | b'%', ..] => true,
+        [b'{', rest @ ..] => is_structure(rest, b"}\"'[{<") || is_placeholder(rest, b'}'),
+        [b'[', rest @ ..] => is_structure(rest, b"]\"'[{<") || is_placeholder(rest, b']'),
+        [b'<', rest @ ..] => is_placeholder(rest, b'>'),
+        [b'%', rest @ ..] => is_verb(rest) || is_placeholder(rest, b'%'),
+        _ => false,
+    }
+}
+
+/// Returns whether what follows the brace or the bracket at the beginning of a value belongs to a map or a list.
+fn is_structure(rest: &[u8], begins: &[u8]) -> bool {
+    let blanks = count(rest, |byte| byte.is_ascii_whitespace() || byte == b'\\');
+    let inner = rest.get(blanks..).unwrap_or_default();
+    let name = count(inner, |byte| is_name_byte(byte) || byte == b'/');
+    let is_field = name > 0 && matches!(inner.get(name), Some(b':' | b'=' | b','));
+    blanks > 0 || is_field || inner.first().is_none_or(|byte| begins.contains(byte))
+}
+
+/// Returns whether the rest of a value is words, as people fill them in: `your-token>`.
+fn is_placeholder(rest: &[u8], end: u8) -> bool {
+    let len = count(rest, |byte| byte != end);
+    let words = std::str::from_utf8(rest.get(..len).unwrap_or_default()).unwrap_or_default();
+    !words.is_empty()
+        && words
+            .split(|sign: char| sign.is_whitespace() || sign.is_ascii_punctuation())
+            .all(forms::is_atom)
+}
+
+/// Returns whether the rest of a value is a directive of a format, `%s` or `%08x`, or encodes a sign.
+fn is_verb(rest: &[u8]) -> bool {
+    let flags = count(rest, |byte| {
+        byte.is_ascii_digit() || b"+-# .!".contains(&byte)
+    });
+    let next = rest.get(flags..).unwrap_or_default();
+    let is_alone = !next.get(1).is_some_and(u8::is_ascii_alphanumeric);
+    next.first().is_none_or(u8::is_ascii_alphabetic) && is_alone
 }
 
 /// Returns whether a byte may separate two fields.
@@ -1097,6 +1170,17 @@ mod tests {
         ("- value: one2\n  path: /password\n  op: add\n", "one2"),
         ("max_tokens: 4096\ntoken: one2\n", "one2"),
         ("MAX_TOKENS=4096 TOKEN=4096 ./x", "4096"),
+        ("curl -H 'token: one2' https://x", "one2"),
+        ("curl --header=\"apikey: one2\" x", "one2"),
+        ("curl \\\n  -H 'x-auth: one2' \\\n  https://x\n", "one2"),
+        ("a:\n  password: \"%9kQ!rT2zLw\"\n", "%9kQ!rT2zLw"),
+        ("a:\n  password: '<8kQ!rT2zLw'\n", "<8kQ!rT2zLw"),
+        ("a:\n  password: '[7kQ!rT2zLw'\n", "[7kQ!rT2zLw"),
+        ("PGPASSWORD='{6kQ!rT2zLw' psql", "{6kQ!rT2zLw"),
+        ("user=app password=%5kQ!rT2zLw dbname=x", "%5kQ!rT2zLw"),
+        ("UID=sa;PWD={4kQ!rT2zLw};Encrypt=yes", "{4kQ!rT2zLw"),
+        ("PASSWORD=<3kQ!rT2zLw ./x", "<3kQ!rT2zLw"),
+        ("run --password=<3kQ!rT2zLw x", "<3kQ!rT2zLw"),
     ];
 
     #[test]
@@ -1174,6 +1258,23 @@ mod tests {
             "max_tokens: 4096",
             "- path: /run/secrets/token\n  value: x2y\n",
             "- op: replace\n  path: /spec/replicas\n  value: x2y\n",
+            "failed for volume \"session-secret\" : secret \"x2y\" not found",
+            "controller \"oauth-token\": context deadline exceeded (x2y)",
+            "exec: \"oauth\": executable file x2y not found",
+            "secret \"pull-secret\": Forbidden: may not be x2y",
+            "couldn't get 'kubeconfig': x2y is missing",
+            "check \"token\": 500 x2y",
+            "curl -H \"token: $TOKEN\" -H 'x-auth: $(X2Y)' x",
+            "password: <your-password>",
+            "password=<set to the key 'x' in secret 'y'>",
+            "token=%s, secret=%q",
+            "password: \"%(password)s\"\ntoken: '{token}'\nsecret: '[REDACTED]'\n",
+            "password=%PASSWORD% run",
+            "\"credentials\": \"{\\\"x\\\": 1}\"",
+            "{\"tokens\": {\"ci\": {\"path\": \"x\"}}}",
+            "token:\n  audience: x2y\n  path: x2y\n  expirationSeconds: 3607\n",
+            "password:\n  secretKeyRef:\n    name: x2y\n    key: x2y\n",
+            "password:\n  type: string\n  pattern: ^x2y$\n",
         ] {
             assert_eq!(found(text), Vec::<&str>::new(), "{text}");
         }
