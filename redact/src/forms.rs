@@ -35,6 +35,7 @@ pub(crate) fn is_kept(class: NameClass, value: &str) -> bool {
     match class {
         NameClass::Plain => true,
         NameClass::Related => !is_opaque(value),
+        NameClass::Nested => form(value) <= ValueForm::Word || value.contains(char::is_whitespace),
         NameClass::Mentions => form(value) <= ValueForm::Number,
         NameClass::Possible => form(value) <= ValueForm::Name,
         NameClass::Secret => form(value) <= ValueForm::Location,

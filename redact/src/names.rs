@@ -15,6 +15,8 @@ pub(crate) enum NameClass {
     Plain,
     /// A property of a secret, such as its name, file or lifetime.
     Related,
+    /// A field of an unknown name below a name that is a secret: `password: {current: {clear: …}}`.
+    Nested,
     /// A secret is mentioned, and the last word is unknown: `TOKEN_FOR_BOB`, `AUTH_MAX`.
     Mentions,
     /// A secret, or the name of an object that contains it: `secret`, `auth`, `credentials`,
@@ -26,9 +28,10 @@ pub(crate) enum NameClass {
 
 /// Words whose value is a secret.
 #[rustfmt::skip]
-const SECRETS: [&str; 17] = [
+const SECRETS: [&str; 19] = [
     "password", "passwd", "passphrase", "passcode", "pwd", "psk", "dsn", "jwt", "cookie", "token", "pincode",
     "htpasswd", "dockerconfigjson", "dockercfg", "connectionstring", "connstring", "connstr",
+    "masterauth", "primaryauth",
 ];
 
 /// Words that announce a secret only at the end of a name: elsewhere they mean other things.
@@ -163,6 +166,32 @@ pub(crate) fn class(name: &str) -> NameClass {
     }
 }
 
+/// Returns whether a name announces secrets in the fields below it, too: one that is a secret, and `credentials`.
+pub(crate) fn has_secrets_below(name: &str, class: NameClass) -> bool {
+    let is_end = |end: &str| {
+        let at = name.len().checked_sub(end.len());
+        at.and_then(|at| name.get(at..))
+            .is_some_and(|last| last.eq_ignore_ascii_case(end))
+    };
+    class == NameClass::Secret || class == NameClass::Possible && is_end("credentials")
+}
+
+/// Returns what a field announces whose own name announces nothing, below a name for which [`has_secrets_below`] is
+/// true: as much as the names in a row, `password.current`. The fields below a plural are names of its items.
+pub(crate) fn class_below(above: &str, key: &str) -> NameClass {
+    if above.eq_ignore_ascii_case("stringData") {
+        return NameClass::Secret;
+    }
+    if is_name_field(key) {
+        return NameClass::Plain;
+    }
+    let is_of_items = is_plural(above) && class(above) == NameClass::Secret;
+    match class(&format!("{above}.{}", key.replace('/', "."))) {
+        NameClass::Mentions if !is_of_items => NameClass::Nested,
+        class => class,
+    }
+}
+
 thread_local! {
     static CLASSES: Memo<NameClass> = Memo::of_names();
 }
@@ -264,7 +293,7 @@ fn by_words(name: &str) -> NameClass {
     let from = (from..name.len()).find(|at| name.is_char_boundary(*at));
     let words = split(name.get(from.unwrap_or(0)..).unwrap_or_default());
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if is_data_of_machine(&words) {
+    if is_data(&words) {
         return NameClass::Secret;
     }
     while let [first @ .., last] = words.as_slice()
@@ -338,11 +367,11 @@ fn is_connection_string(words: &[&str]) -> bool {
     ) || matches!(words, [.., "docker", "config", "json"])
 }
 
-/// `userData`, `networkDataBase64`: data for the first boot of a machine.
-fn is_data_of_machine(words: &[&str]) -> bool {
+/// `userData`, `networkDataBase64`: data for the first boot of a machine; `stringData`: the values of a Secret.
+fn is_data(words: &[&str]) -> bool {
     matches!(
         words,
-        ["user" | "network", "data"]
+        ["user" | "network" | "string", "data"]
             | ["user" | "network", "data", "base"]
             | ["userdata" | "networkdata" | "userdatabase" | "networkdatabase"]
             | ["userdata" | "networkdata", "base"]
@@ -404,7 +433,7 @@ mod tests {
                  session-cookie jwt token accessToken GITHUB_TOKEN_1 clientSecret client_secret HTTP_SECRET apiKey \
                  api_key APIKEY access_key AWS_SECRET_ACCESS_KEY private-key encryptionKey passwordHash \
                  connectionString ConnectionStrings CONNECTION_STRING userData userDataBase64 .dockerconfigjson \
-                 dockerConfigJson PASSWORD_PROD tokens pin acme.io/api-token X-Api-Key secretKey tokenValue",
+                 dockerConfigJson PASSWORD_PROD tokens pin acme.io/api-token X-Api-Key secretKey tokenValue masterauth stringData",
             ),
             (
                 NameClass::Possible,

@@ -87,6 +87,8 @@ struct ObjectWalk<'w> {
     has_program: bool,
     /// What the current field announces.
     class: NameClass,
+    /// The step to the field above, or to this one, whose name announces secrets in all fields below it.
+    secrets_from: Option<usize>,
     goal: WalkGoal<'w>,
     /// The begin of the steps of a `fieldsV1`, while the walk is in it.
     owned_from: Option<usize>,
@@ -224,6 +226,7 @@ impl<'w> ObjectWalk<'w> {
             announced: NameClass::Plain,
             has_program: false,
             class: NameClass::Plain,
+            secrets_from: None,
             goal: WalkGoal::Policy,
             owned_from: None,
             has_odd_key: false,
@@ -339,22 +342,13 @@ impl<'w> ObjectWalk<'w> {
             if key == "fieldsV1" && self.is_in_list("managedFields") {
                 self.owned_from = Some(self.steps.len() + 1);
             }
-            let above = self.class;
-            self.class = if self.may_announce(at..key_end) {
-                names::class(&key)
-            } else {
-                NameClass::Plain
-            };
-            if self.class == NameClass::Plain
-                && above >= NameClass::Possible
-                && names::is_value_field(&key)
-            {
-                self.class = above;
-            }
+            let above = (self.class, self.secrets_from);
+            let may_announce = self.may_announce(at..key_end);
+            self.announce(&key, may_announce);
             self.steps.push(PathStep::Key(key.clone()));
             let end = self.value(value)?;
             self.steps.pop();
-            self.class = above;
+            (self.class, self.secrets_from) = above;
             self.owned_from = owned_from;
             let has_program = std::mem::take(&mut self.has_program);
             pairs.note(&key, value..end, has_program);
@@ -367,6 +361,37 @@ impl<'w> ObjectWalk<'w> {
         }
         self.judge_fields(begin..at + 1, &pairs);
         Some(at + 1)
+    }
+
+    /// Notes what the name of a field announces: its own, or as the field of one above it.
+    fn announce(&mut self, key: &str, may_announce: bool) {
+        let own = if may_announce {
+            names::class(key)
+        } else {
+            NameClass::Plain
+        };
+        if own != NameClass::Plain {
+            // Schemas describe a field of this name.
+            let is_schema = self.is_field("properties") || self.owned_from.is_some();
+            let has_below = !is_schema && names::has_secrets_below(key, own);
+            (self.class, self.secrets_from) = (own, has_below.then_some(self.steps.len()));
+        } else if self.class < NameClass::Possible || !names::is_value_field(key) {
+            let steps = self.secrets_from.and_then(|from| self.steps.get(from..));
+            let name = |step: &PathStep<'w>| match step {
+                PathStep::Key(key) => Some(key.to_string()),
+                PathStep::Item(_) => None,
+            };
+            let names: Vec<_> = steps.unwrap_or_default().iter().filter_map(name).collect();
+            self.class = if names.is_empty() {
+                NameClass::Plain
+            } else {
+                names::class_below(&names.join("."), key)
+            };
+            // What a property of a secret consists of is not secret.
+            self.secrets_from = self
+                .secrets_from
+                .filter(|_| self.class > NameClass::Related);
+        }
     }
 
     /// Returns whether the name of a field may announce a secret; its place includes the quotes.
@@ -459,7 +484,12 @@ impl<'w> ObjectWalk<'w> {
             return;
         }
         // Lists and objects are judged by their content.
-        if !is_map && !self.json.starts_with(&at, '[') && !self.by_own(&at) && !self.by_goal(&at) {
+        if !is_map
+            && !self.json.starts_with(&at, '[')
+            && !self.by_own(&at)
+            && !self.by_goal(&at)
+            && self.class != NameClass::Nested
+        {
             self.by_name(&at);
         }
     }

@@ -219,6 +219,10 @@ impl AssignmentSearch<'_> {
             self.list(at + 1, name.class);
             return;
         }
+        if is_colon && rest.first() == Some(&b'{') && self.map(at, name) {
+            return;
+        }
+        let rest = self.rest(at);
         let slashes = count(rest, |byte| byte == b'\\');
         if let Some(quote @ (b'"' | b'\'')) = rest.get(slashes).copied() {
             if !(is_joined && slashes == 0 && self.shell_word(at, name)) {
@@ -783,6 +787,38 @@ impl AssignmentSearch<'_> {
         }
     }
 
+    /// Takes the fields of a map in braces; returns whether there are any.
+    fn map(&mut self, at: usize, name: &TextName) -> bool {
+        let fields = FlowMapsText(self.text).fields(at);
+        let names: Vec<_> = fields.iter().map(|field| field.name.clone()).collect();
+        for (field, class) in fields.into_iter().zip(self.classes_below(name, &names)) {
+            if !is_reference(self.get(field.value.clone())) {
+                self.take(field.value, class);
+            }
+        }
+        !names.is_empty()
+    }
+
+    /// Returns what the fields of a map announce that is below a name; nothing where the names in the map announce it.
+    fn classes_below(&self, name: &TextName, fields: &[Range<usize>]) -> Vec<NameClass> {
+        let text = |place: &Range<usize>| {
+            let word = std::str::from_utf8(self.get(place.clone())).unwrap_or_default();
+            word.trim_matches(['"', '\''])
+        };
+        let above = text(&name.place);
+        // Schemas describe a field of this name.
+        let is_schema = fields.iter().any(|field| text(field) == "type");
+        let has_below = !is_schema && names::has_secrets_below(above, name.class);
+        let class = |field| match text(field) {
+            word if names::is_value_field(word) => name.class,
+            word if has_below && names::class(word) == NameClass::Plain => {
+                names::class_below(above, word)
+            }
+            _ => NameClass::Plain,
+        };
+        fields.iter().map(class).collect()
+    }
+
     /// Takes what belongs to a field of YAML on the lines below it.
     fn block(&mut self, at: usize, name: &TextName, is_scalar: bool) {
         let yaml = YamlLinesText(self.text);
@@ -803,19 +839,23 @@ impl AssignmentSearch<'_> {
     fn nested_fields(&mut self, lines: &[IndentedLine], name: &TextName) -> Option<Range<usize>> {
         let yaml = YamlLinesText(self.text);
         let (first, column) = lines.first().map(|line| (line.indent(), line.column()))?;
+        let field = |line: &IndentedLine| {
+            let (len, sign) = yaml.field(line.scalar())?;
+            let start = line.scalar().start;
+            Some((start..start + len, sign))
+        };
+        let fields: Vec<_> = lines.iter().filter_map(field).map(|(at, _)| at).collect();
+        let mut classes = self.classes_below(name, &fields).into_iter();
         let mut scalar: Option<Range<usize>> = None;
         for line in lines {
             let (content, item) = (line.content(), line.scalar());
-            match yaml.field(item.clone()) {
-                Some(_) if line.column() != column => {}
-                Some((len, sign)) => {
-                    let field = self.get(item.start..item.start + len);
-                    let word = std::str::from_utf8(field)
-                        .unwrap_or_default()
-                        .trim_matches(['"', '\'']);
-                    if names::is_value_field(word) {
+            match field(line) {
+                Some((place, sign)) => {
+                    let class = classes.next().unwrap_or_default();
+                    if line.column() == column && class != NameClass::Plain {
                         let field = TextName {
-                            place: item.start..item.start + len,
+                            place,
+                            class,
                             ..name.clone()
                         };
                         self.assigned(sign, &field, certain(true, NamePosition::First));
@@ -1181,6 +1221,12 @@ mod tests {
         ("UID=sa;PWD={4kQ!rT2zLw};Encrypt=yes", "{4kQ!rT2zLw"),
         ("PASSWORD=<3kQ!rT2zLw ./x", "<3kQ!rT2zLw"),
         ("run --password=<3kQ!rT2zLw x", "<3kQ!rT2zLw"),
+        ("a:\n  passwords:\n    alice: zq7Vx2\n", "zq7Vx2"),
+        ("tokens:\n  ci:\n  - zq7Vx2\nb: c\n", "zq7Vx2"),
+        ("password:\n  current: zq7Vx2\n", "zq7Vx2"),
+        ("got {\"apiKeys\":{\"prod\":\"zq7Vx2\"}}", "zq7Vx2"),
+        ("patch -p '{\"stringData\":{\"foo\":\"word\"}}'", "word"),
+        ("a: {password: {value: word}}\n", "word"),
     ];
 
     #[test]

@@ -12,9 +12,9 @@ const NESTED_MOST: usize = 200;
 
 /// A field of a map, without quotes.
 #[derive(Clone, Debug)]
-struct FlowField {
-    name: Range<usize>,
-    value: Range<usize>,
+pub(super) struct FlowField {
+    pub(super) name: Range<usize>,
+    pub(super) value: Range<usize>,
     /// Whether the value is a map.
     is_map: bool,
 }
@@ -126,7 +126,7 @@ impl<'t> FlowMapsText<'t> {
     }
 
     /// Reads the fields of the map that begins at a place, as far as they can be read.
-    fn fields(self, begin: usize) -> Vec<FlowField> {
+    pub(super) fn fields(self, begin: usize) -> Vec<FlowField> {
         let mut fields = Vec::new();
         let mut at = begin + 1;
         loop {

@@ -404,3 +404,68 @@ fn the_path_of_a_finding_has_no_secret_of_a_key_above_it() {
         assert!(!path.contains("canary") && !path.contains("ghp_"), "{path}");
     }
 }
+
+/// The fields below a name that is a secret.
+#[test]
+fn maps_below_a_secret_name_are_redacted() {
+    for (object, is_hidden) in [
+        (json!({"passwords": {"alice": secret()}}), true),
+        (json!({"tokens": {"ci": secret()}}), true),
+        (json!({"tokens": {"quay.io/ci": [secret()]}}), true),
+        (json!({"tokens": [{"ci": secret()}]}), true),
+        (json!({"apiKeys": {"prod": secret()}}), true),
+        (json!({"credentials": {"admin": secret()}}), true),
+        (json!({"password": {"current": {"clear": secret()}}}), true),
+        (
+            json!({"values": json!({"passwords": {"alice": secret()}}).to_string()}),
+            true,
+        ),
+        (
+            json!({"values": format!("auth:\n  passwords:\n    alice: {}\n", secret())}),
+            true,
+        ),
+        (json!({"passwords": {"alice": "sunflower"}}), true),
+        (json!({"stringData": {"foo": "sunflower"}}), true),
+        (
+            json!({"command": ["kubectl", "patch", "secret", "x", "-p", "{\"stringData\":{\"foo\":\"sunflower\"}}"]}),
+            true,
+        ),
+        (
+            json!({"password": {"valueFrom": {"secretKeyRef": {"name": "x2y", "key": "sunflower"}}}}),
+            false,
+        ),
+        (
+            json!({"password": {"name": "x2y", "key": "sunflower", "optional": true}}),
+            false,
+        ),
+        (
+            json!({"serviceAccountToken": {"audience": "x2y", "path": "token", "expirationSeconds": 3607}}),
+            false,
+        ),
+        (
+            json!({"cookie": {"sameSite": "Lax", "httpOnly": true, "maximum": 86_400_000}}),
+            false,
+        ),
+        (
+            json!({"jwt": {"issuer": "https://x2y.example", "hint": "a sentence of 2 words"}}),
+            false,
+        ),
+        (json!({"tokens": {"ci": "$(CI_TOKEN)", "max": 4096}}), false),
+        (
+            json!({"properties": {"password": {"type": "string", "pattern": "^[a-z0-9]{8}$", "x": "q2Z!"}}}),
+            false,
+        ),
+        (
+            json!({"credentials": {"source": "Secret", "secretRef": {"name": "x2y"}, "cloud": "aws"}}),
+            false,
+        ),
+    ] {
+        let text = json!({"spec": object}).to_string();
+        let clean = redacted(&widget(), &text);
+        assert_eq!(clean != text, is_hidden, "{clean}");
+        assert!(
+            !is_hidden || !clean.contains(&secret()) && !clean.contains("sunflower"),
+            "{clean}"
+        );
+    }
+}
