@@ -4,7 +4,67 @@
 //! never leaves half an escape. Unknown escapes are kept unchanged: the input is untrusted and is
 //! never refused.
 
+use crate::base64;
 use std::ops::Range;
+
+/// A text that another one encodes.
+#[derive(Debug)]
+pub struct Decoding<'t> {
+    /// The encoding: `JSON`, `percent` or `base64`.
+    pub form: &'static str,
+    decoded: DecodedText<'t>,
+    /// The place of base64, whose parts have no place of their own.
+    whole: Option<Range<usize>>,
+}
+
+impl<'t> Decoding<'t> {
+    /// Decodes a text as the policy does: the escapes of JSON and of percent encoding in it, and each run of base64, at
+    /// every alignment. Texts in the decoded ones are not decoded.
+    pub fn all_of(text: &'t [u8]) -> Vec<Self> {
+        let json = Some(DecodedText::from_json(text));
+        let json = json.filter(|decoded| matches!(decoded, DecodedText::Escaped { .. }));
+        let escaped = [("JSON", json), ("percent", DecodedText::from_percent(text))];
+        let mut all: Vec<Self> = escaped
+            .into_iter()
+            .filter_map(|(form, decoded)| {
+                Some(Self {
+                    form,
+                    decoded: decoded?,
+                    whole: None,
+                })
+            })
+            .collect();
+        let mut from = 0;
+        for run in base64::runs(text) {
+            // A line of a run that was taken together with earlier lines.
+            if run.range.start < from {
+                continue;
+            }
+            let (place, digits) = base64::whole(text, &run);
+            from = place.end;
+            let texts = (0..4).filter_map(|skip| base64::decode(digits.get(skip..)?));
+            all.extend(texts.map(|text| Self {
+                form: "base64",
+                decoded: DecodedText::Escaped {
+                    text,
+                    starts: Vec::new(),
+                },
+                whole: Some(place.clone()),
+            }));
+        }
+        all
+    }
+
+    /// Returns the decoded text.
+    pub fn text(&self) -> &[u8] {
+        self.decoded.text()
+    }
+
+    /// Returns the place of a decoded part in the encoded text; of base64, the whole run.
+    pub fn place(&self, part: &Range<usize>) -> Option<Range<usize>> {
+        self.whole.clone().or_else(|| self.decoded.place(part))
+    }
+}
 
 /// A decoded text, with the place of each byte in the encoded one.
 #[derive(Debug)]

@@ -40,6 +40,7 @@ mod text;
 mod yaml;
 
 pub use credentials::KnownCredentials;
+pub use decoded::Decoding;
 pub use extra::{Extra, ExtraError};
 pub use policy::{Count, NoRandomness, POLICY, RedactionFinding, Redactor};
 pub use random::RandomStrings;

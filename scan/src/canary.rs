@@ -3,6 +3,7 @@
 use aho_corasick::AhoCorasick;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use kubereel_redact::Decoding;
 use std::ops::Range;
 use thiserror::Error;
 
@@ -17,6 +18,9 @@ const SHOWN: usize = 4;
 
 /// What a report shows instead of a canary: shorter than any.
 const HIDDEN: &str = "…";
+
+/// How many encodings within one another are decoded.
+const DEPTH_MOST: usize = 3;
 
 /// How often a text is searched for canaries to hide: without one, its ends may form another.
 const ROUNDS: usize = 4;
@@ -123,6 +127,10 @@ impl Canaries {
             let mut parts = Vec::with_capacity(rest.len());
             let mut from = 0;
             for one in found {
+                // Two may be in one run of base64.
+                if one.place.start < from {
+                    continue;
+                }
                 let (before, after) = rest.split_at(one.place.start - from);
                 parts.extend_from_slice(before);
                 parts.extend_from_slice(HIDDEN.as_bytes());
@@ -135,11 +143,42 @@ impl Canaries {
         HIDDEN.to_owned()
     }
 
-    /// Finds them in bytes.
+    /// Finds them in bytes, in order.
     pub(crate) fn find(&self, bytes: &[u8]) -> Vec<CanaryMatch> {
-        let Some(search) = &self.search else {
-            return Vec::new();
-        };
+        match &self.search {
+            Some(search) => self.find_within(search, bytes, DEPTH_MOST),
+            None => Vec::new(),
+        }
+    }
+
+    /// Finds them in bytes and in what the bytes encode. Their own forms come first: they are cheaper, and need no whole
+    /// encoding around them.
+    fn find_within(&self, search: &AhoCorasick, bytes: &[u8], depth: usize) -> Vec<CanaryMatch> {
+        let mut found = self.find_as_is(search, bytes);
+        if depth == 0 {
+            return found;
+        }
+        for decoding in Decoding::all_of(bytes) {
+            for one in self.find_within(search, decoding.text(), depth - 1) {
+                let Some(place) = decoding.place(&one.place) else {
+                    continue;
+                };
+                let is_known = |known: &CanaryMatch| {
+                    known.number == one.number
+                        && known.place.start < place.end
+                        && place.start < known.place.end
+                };
+                if !found.iter().any(is_known) {
+                    let form = decoding.form;
+                    found.push(CanaryMatch { form, place, ..one });
+                }
+            }
+        }
+        found.sort_by_key(|one| one.place.start);
+        found
+    }
+
+    fn find_as_is(&self, search: &AhoCorasick, bytes: &[u8]) -> Vec<CanaryMatch> {
         search
             .find_iter(bytes)
             .filter_map(|found| {
@@ -167,8 +206,16 @@ fn forms_of(word: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let mut forms = vec![
         ("plain", word.to_vec()),
         ("JSON", json(word)),
-        ("percent", percent(word, true)),
-        ("percent", percent(word, false)),
+        ("percent", spelled(word, |byte| percent(byte, true))),
+        ("percent", spelled(word, |byte| percent(byte, false))),
+        // As forms write it.
+        (
+            "percent",
+            spelled(word, |byte| match byte {
+                b' ' => "+".to_owned(),
+                byte => percent(byte, true),
+            }),
+        ),
         ("hex", spelled(word, |byte| format!("{byte:02x}"))),
         ("hex", spelled(word, |byte| format!("{byte:02X}"))),
     ];
@@ -200,16 +247,14 @@ fn json(word: &[u8]) -> Vec<u8> {
     out
 }
 
-fn percent(word: &[u8], is_upper: bool) -> Vec<u8> {
-    spelled(word, |byte| {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
-            char::from(byte).to_string()
-        } else if is_upper {
-            format!("%{byte:02X}")
-        } else {
-            format!("%{byte:02x}")
-        }
-    })
+fn percent(byte: u8, is_upper: bool) -> String {
+    if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
+        char::from(byte).to_string()
+    } else if is_upper {
+        format!("%{byte:02X}")
+    } else {
+        format!("%{byte:02x}")
+    }
 }
 
 fn spelled(word: &[u8], spell: impl Fn(u8) -> String) -> Vec<u8> {
@@ -265,6 +310,35 @@ mod tests {
             );
         }
         assert!(canaries.find(b"canary/yellow bird").is_empty());
+    }
+
+    /// What an encoder need not encode, encodings in encodings, and base64 in lines.
+    #[test]
+    fn a_canary_is_found_where_the_policy_decodes() {
+        for (word, text, form) in [
+            ("purple-Dragon77", "purple%2DDragon77", "percent"),
+            ("my pass word7", "?q=my+pass+word7", "percent"),
+            ("Pa!ss(w)ord$1", "?q=Pa!ss(w)ord%241", "percent"),
+            (
+                "purple-Dragon77",
+                "eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHB1cnBsZS1E\n  cmFnb243N3l5eXl5",
+                "base64",
+            ),
+            ("purple-Dragon77", "Y0hWeWNHeGxMVVJ5WVdkdmJqYzM=", "base64"),
+            (
+                "M\u{fc}ller-Stra\u{df}e9",
+                r"M\u00fcller-Stra\u00dfe9",
+                "JSON",
+            ),
+            (r#"Ab"cd12\xy"#, r#"Ab\\\"cd12\\\\xy"#, "JSON"),
+            (r#"Ab<c"d&12xy"#, r#"Ab\\u003cc\\\"d\\u002612xy"#, "JSON"),
+        ] {
+            let canaries = Canaries::new(vec![word.into()]).expect("canaries");
+            let met = canaries.find(text.as_bytes());
+            let forms: Vec<&str> = met.iter().map(|one| one.form).collect();
+            assert_eq!(forms, [form], "{text}");
+            assert!(!canaries.hide(text).contains(text), "{text}");
+        }
     }
 
     #[test]
