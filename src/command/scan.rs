@@ -74,7 +74,9 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     }
     let canaries = Canaries::new(words).map_err(CommandError::usage)?;
     let extra = redaction::read_rules(args.redact_extra.as_deref())?;
-    let timeline = files::open_reel(&args.reel)?;
+    // The scan opens the file again: one that was decrypted, copied or unpacked stays until the scan ends.
+    let local = files::locate_reel(&args.reel)?;
+    let timeline = files::open_located(&args.reel, &local)?;
     let total = timeline.reel().end().0;
     let report = {
         let mut progress = ProgressReporter::begin("scanning", total, screen.is_err_terminal());

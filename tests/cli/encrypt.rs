@@ -132,6 +132,7 @@ fn every_command_opens_it_with_an_identity_and_leaves_nothing_behind() {
         "problems REEL",
         "events REEL -A",
         "test REEL",
+        "scan REEL -o json",
     ] {
         let whole = vault.kubereel(&line.replace("REEL", "run.reel"));
         let line = line.replace("REEL", "run.reel.age");

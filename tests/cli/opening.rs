@@ -273,7 +273,7 @@ fn a_reel_that_is_being_recorded_is_read_as_a_copy_that_leaves_nothing() {
     let info = world.run(&["info", "live.reel"]).ok();
     assert!(info.contains(" · still being recorded\n"), "{info}");
     assert!(!info.contains("killed"), "{info}");
-    for command in ["info", "verify", "export"] {
+    for command in ["info", "verify", "export", "scan"] {
         let ran = world.run(&[command, "live.reel"]);
         assert!(ran.code != Some(3), "{ran:#?}");
         let _ran =
