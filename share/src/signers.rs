@@ -1,7 +1,8 @@
 //! Allowed signers: a public key, or lines in the ALLOWED SIGNERS format of ssh-keygen(1).
 //!
 //! A key whose line has conditions that cannot be checked here (certificates, times of validity) is
-//! refused, never accepted.
+//! refused, never accepted. A line that cannot be read, such as one with a key of a newer kind, allows nothing, and
+//! says nothing about the keys of other lines: OpenSSH passes over it, too.
 
 use ssh_key::PublicKey;
 use ssh_key::authorized_keys::ConfigOpts;
@@ -42,6 +43,8 @@ pub(crate) enum SignerRefusal {
 #[derive(Clone, Debug)]
 pub struct AllowedSigners {
     signers: Vec<AllowedSigner>,
+    /// The number of the first line that cannot be read.
+    unread: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -56,21 +59,32 @@ impl AllowedSigners {
     /// Parses a public key, or a file of allowed signers.
     ///
     /// # Errors
-    /// When a line is neither.
+    /// When no line is either, although there are lines.
     pub fn parse(text: &str) -> Result<Self, SignersError> {
-        let mut signers = Vec::new();
+        let (mut signers, mut unread) = (Vec::new(), None);
         for (number, line) in text.lines().enumerate() {
             let line = line.trim_ascii();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let signer = AllowedSigner::parse(line).map_err(|source| SignersError {
-                line: number.saturating_add(1),
-                source,
-            })?;
-            signers.push(signer);
+            let line_number = number.saturating_add(1);
+            match AllowedSigner::parse(line) {
+                Ok(signer) => signers.push(signer),
+                Err(source) => {
+                    unread.get_or_insert(SignersError {
+                        line: line_number,
+                        source,
+                    });
+                }
+            }
         }
-        Ok(Self { signers })
+        match unread {
+            Some(error) if signers.is_empty() => Err(error),
+            unread => Ok(Self {
+                signers,
+                unread: unread.map(|error| error.line),
+            }),
+        }
     }
 
     /// Returns whether there are no keys.
@@ -96,6 +110,12 @@ impl AllowedSigners {
                 Some(reason) => refusal.get_or_insert(reason),
             };
         }
+        let refusal = refusal.or_else(|| {
+            let line = self.unread?;
+            Some(format!(
+                "line {line} cannot be read, and no other line has it"
+            ))
+        });
         Err(refusal.map_or(SignerRefusal::NotListed, SignerRefusal::NotAllowed))
     }
 }
@@ -294,12 +314,29 @@ mod tests {
     #[test]
     fn a_value_without_quotation_marks_is_refused_as_by_openssh() {
         for option in ["namespaces=git", "namespaces=", "valid-before=20990101"] {
-            let line = format!("a {PUBLIC}\nb {option} {PUBLIC}");
+            let line = format!("# a comment\nb {option} {PUBLIC}");
             let error = AllowedSigners::parse(&line).expect_err("refused");
             let words = format!("the value of the option {option} is not in quotation marks");
             let text = error.to_string();
             assert!(text.starts_with("line 2 is neither"), "{text}");
             assert!(text.ends_with(&words), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_read_does_not_refuse_the_keys_of_others() {
+        const OTHER: &str =
+            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB9dG4kjRhQTtWTVzd2t27+t0DEHBPW7iOD23TUiYLio";
+        for line in [
+            "a garbage",
+            "a ssh-dss AAAAB3NzaC1kc3MAAACBAA==",
+            "a ssh-future AAAACnNzaC1mdXR1cmUAAAABAA==",
+            &format!("a namespaces=git {PUBLIC}"),
+        ] {
+            assert_eq!(refusal(&format!("{line}\na KEY"), Some("a")), None);
+            let said = refusal(&format!("{line}\na {OTHER}"), Some("a"));
+            let reason = "line 1 cannot be read, and no other line has it".to_owned();
+            assert_eq!(said, Some(SignerRefusal::NotAllowed(reason)), "{line}");
         }
     }
 
