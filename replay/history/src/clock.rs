@@ -88,7 +88,12 @@ fn runs(tables: &ReelTables) -> Vec<ClockRun> {
         _ => None,
     });
     let mut noted: Vec<Seq> = steps.chain(sessions_back(tables)).collect();
+    if !noted.is_empty() {
+        // No time passes between two sessions: another one may have passed it.
+        noted.extend(tables.sessions().iter().map(|session| session.first));
+    }
     noted.sort_unstable();
+    noted.dedup();
     let mut from = 0;
     let mut runs = Vec::new();
     for noted in noted {
@@ -104,7 +109,7 @@ fn runs(tables: &ReelTables) -> Vec<ClockRun> {
         runs.extend(ClockRun::of(reel, from..to));
         from = to;
     }
-    if !runs.is_empty() {
+    if from > 0 {
         runs.extend(ClockRun::of(reel, from..reel.end().0));
     }
     runs

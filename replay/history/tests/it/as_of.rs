@@ -738,9 +738,13 @@ fn a_session_that_begins_before_the_end_of_the_last_one_is_another_time() {
         let mut script = script.resume(path);
         script.wait(1000);
         script.modified(stream, A, 18, &pod(A, 18, "z"));
+        script.set_back(-3_600_000);
+        let mut script = script.resume(path);
+        script.wait(1000);
         script.finish();
         stream
     });
+    // Between the last two sessions lies an hour that the first one had.
     let before = at(&timeline, stream.resource, "14:00:05Z");
     let after = at(&timeline, stream.resource, "13:00:08Z");
     let version = |state: &ResourceSnapshot| timeline.reel().rv_of(state.objects.last()?.seq);
