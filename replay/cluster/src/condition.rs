@@ -19,6 +19,7 @@ pub struct StatusCondition<'a> {
     /// Its message; may be empty.
     pub message: &'a str,
     last_transition: &'a str,
+    severity: &'a str,
 }
 
 impl<'a> StatusCondition<'a> {
@@ -31,6 +32,7 @@ impl<'a> StatusCondition<'a> {
             reason: text("reason"),
             message: text("message"),
             last_transition: text("lastTransitionTime"),
+            severity: text("severity"),
         }
     }
 
@@ -64,6 +66,12 @@ impl<'a> StatusCondition<'a> {
     /// Returns whether it has a status.
     pub fn is(&self, status: &str) -> bool {
         self.status == status
+    }
+
+    /// Returns whether its controller says that it is for information: what it waits for takes its time, as the
+    /// Cluster API and Knative report it.
+    pub(crate) fn is_informative(&self) -> bool {
+        self.severity == "Info"
     }
 
     /// Returns `lastTransitionTime`, by the writer's clock.
@@ -185,6 +193,7 @@ impl<'a> ControllerReport<'a> {
         "status.conditions.type",
         "status.conditions.status",
         "status.conditions.reason",
+        "status.conditions.severity",
         "status.conditions.observedGeneration",
     ];
 

@@ -347,10 +347,9 @@ fn other(object: &Value) -> Option<(StateHealth, String)> {
         }
         ControllerReport::Conditions(conditions) => conditions,
     };
-    let known = conditions.iter().filter_map(|one| {
-        let health = StateKind::Other.condition_health(one.kind, one.status, one.reason)?;
-        Some((health, one))
-    });
+    let known = conditions
+        .iter()
+        .filter_map(|one| Some((one.meaning()?, one)));
     let (health, word) = match known.max_by_key(|(health, _)| *health) {
         Some((StateHealth::Good, _)) => (StateHealth::Good, String::new()),
         Some((health, one)) => (health, condition_word(one.kind, one.status, one.reason)),
@@ -493,12 +492,23 @@ impl StatusCondition<'_> {
             && FAILING.iter().any(|part| self.reason.contains(part))
     }
 
+    /// Returns its health on an object of any kind.
+    fn meaning(&self) -> Option<StateHealth> {
+        let health = StateKind::Other.condition_health(self.kind, self.status, self.reason)?;
+        let is_waiting = health == StateHealth::Bad && self.is_informative();
+        Some(if is_waiting {
+            StateHealth::Changing
+        } else {
+            health
+        })
+    }
+
     /// Returns its meaning on an object of any kind, by the types that the API conventions and
     /// known controllers use: `Good` or `Bad`; `None` if the type is not known, the status is
-    /// `Unknown`, or the reason says that it is not met by design.
+    /// `Unknown`, the reason says that it is not met by design, or the severity that it waits.
     pub fn usual_health(&self) -> Option<StateHealth> {
-        let health = StateKind::Other.condition_health(self.kind, self.status, self.reason);
-        health.filter(|health| *health != StateHealth::Unknown)
+        self.meaning()
+            .filter(|health| matches!(health, StateHealth::Good | StateHealth::Bad))
     }
 }
 
@@ -606,6 +616,14 @@ mod tests {
         assert_eq!(of("UpdateAvailable", "False"), None);
         let idle = json!({"type": "Ready", "status": "False", "reason": "NoTraffic"});
         assert_eq!(StatusCondition::of(&idle).usual_health(), None);
+        let of_severity = |severity: &str| {
+            let waits = json!({"type": "Ready", "status": "False", "reason": "ScalingUp",
+                "severity": severity});
+            let object = json!({"status": {"conditions": [waits]}});
+            StateKind::Other.whole(&object).map(|(health, _)| health)
+        };
+        assert_eq!(of_severity("Info"), Some(StateHealth::Changing));
+        assert_eq!(of_severity("Warning"), Some(StateHealth::Bad));
     }
 
     #[test]

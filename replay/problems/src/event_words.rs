@@ -22,7 +22,7 @@ const APART: Duration = Duration::from_mins(15);
 const REPEATED: u64 = 20;
 /// A Service gets no load balancer. Its controller waits from try to try, up to five minutes.
 const NO_LOAD_BALANCER: &str = "SyncLoadBalancerFailed";
-/// So many tries take more than half a minute.
+/// After this number of tries, more than half a minute has passed.
 const TRIES: u64 = 4;
 
 /// The object that an Event is about.

@@ -841,14 +841,16 @@ fn leaders_of_static_pods_that_are_replaced_in_turn_do_not_flap() {
 }
 
 #[test]
-fn a_custom_resource_that_rests_on_purpose_is_not_a_problem() {
+fn a_custom_resource_that_rests_or_waits_on_purpose_is_not_a_problem() {
     let machines = "virtualmachines.kubevirt.io";
     let buckets = "buckets.s3.example.com";
+    let clusters = "clusters.cluster.x-k8s.io";
     let scalers = "podautoscalers.autoscaling.internal.knative.dev";
     let mut life = Life::of(&[
         (machines, "VirtualMachine"),
         (buckets, "Bucket"),
         (scalers, "PodAutoscaler"),
+        (clusters, "Cluster"),
     ]);
     let ready = |status: &str, reason: &str| json!([condition("Ready", status, reason, "")]);
     let machine = |strategy: &str, status: &str| {
@@ -872,10 +874,16 @@ fn a_custom_resource_that_rests_on_purpose_is_not_a_problem() {
     life.put(scalers, "shop/broken", scaler("False", "Crashed"));
     life.put(buckets, "shop/paused", paused("true"));
     life.put(buckets, "shop/missing", paused("false"));
+    for (name, severity) in [("shop/scaled", "Info"), ("shop/stuck", "Error")] {
+        let mut waits = condition("Ready", "False", "ScalingUp", "");
+        waits["severity"] = json!(severity);
+        life.put(clusters, name, json!({"status": {"conditions": [waits]}}));
+    }
     let mut found = lines(&life.end("14:40:00"));
     found.sort();
     let expected = [
         "Bucket shop/missing Unavailable",
+        "Cluster shop/stuck ScalingUp",
         "PodAutoscaler shop/broken Crashed",
         "VirtualMachine shop/lost VMINotExists",
     ];
