@@ -26,6 +26,18 @@ fn sign_kind(kind: StateKind, condition: &str) -> Option<SignKind> {
     })
 }
 
+/// Returns what a condition says if it is bad. An operator, and the cluster version operator of itself, must know: it
+/// suspects by `Failing=Unknown` that an update does not go on.
+fn sign_of(kind: StateKind, condition: &StatusCondition<'_>) -> Option<SignKind> {
+    let sign = sign_kind(kind, condition.kind)?;
+    let is_bad = match kind.health_of(condition.kind, condition.status)? {
+        StateHealth::Bad | StateHealth::Down => true,
+        StateHealth::Unknown => kind == StateKind::Operator || sign == SignKind::VersionFailing,
+        StateHealth::Absent | StateHealth::Good | StateHealth::Changing => false,
+    };
+    is_bad.then_some(sign)
+}
+
 pub(super) fn read(kind: StateKind, object: &Value) -> Reading {
     let well = match kind {
         StateKind::Node => "Ready",
@@ -35,9 +47,7 @@ pub(super) fn read(kind: StateKind, object: &Value) -> Reading {
     let mut reading = Reading::default();
     for condition in StatusCondition::all(object) {
         reading.is_well |= condition.kind == well && condition.is("True");
-        let health = kind.health_of(condition.kind, condition.status);
-        let is_bad = matches!(health, Some(StateHealth::Bad | StateHealth::Down));
-        let Some(sign) = sign_kind(kind, condition.kind).filter(|_| is_bad) else {
+        let Some(sign) = sign_of(kind, &condition) else {
             continue;
         };
         let part = match sign {
@@ -49,8 +59,11 @@ pub(super) fn read(kind: StateKind, object: &Value) -> Reading {
         let mut sign = Sign::new(sign, words.reason, words.message)
             .of_part(part)
             .since(condition.since());
-        if sign.kind == SignKind::NodePressure && !sign.message.contains(condition.kind) {
-            sign.message = format!("{}=True: {}", condition.kind, sign.message);
+        let is_pressure = sign.kind == SignKind::NodePressure;
+        let is_unclear = kind != StateKind::Node && condition.is("Unknown");
+        if is_unclear || is_pressure && !sign.message.contains(condition.kind) {
+            let words = format!("{}={}: {}", condition.kind, condition.status, sign.message);
+            words.trim_end_matches(": ").clone_into(&mut sign.message);
         }
         reading.signs.push(sign);
     }
@@ -136,6 +149,28 @@ mod tests {
         ]);
         let expected = [SignKind::ReleaseNotAccepted, SignKind::VersionFailing];
         assert_eq!(kinds(StateKind::Version, &version), expected);
+    }
+
+    #[test]
+    fn what_is_not_known_of_an_operator_or_of_an_update_is_a_sign() {
+        let operator = json!([
+            {"type": "Available", "status": "Unknown"},
+            {"type": "Degraded", "status": "Unknown"},
+            {"type": "Progressing", "status": "Unknown"},
+        ]);
+        let expected = [SignKind::OperatorUnavailable, SignKind::OperatorDegraded];
+        assert_eq!(kinds(StateKind::Operator, &operator), expected);
+        let version = |kind: &str, message: &str| {
+            json!({"status": {"conditions": [{"type": kind, "status": "Unknown",
+                "reason": "SlowClusterOperator", "message": message}]}})
+        };
+        let slow = version("Failing", "waiting on dns over 30 minutes");
+        let signs = read(StateKind::Version, &slow).signs;
+        let words: Vec<_> = signs.iter().map(|one| (one.kind, &*one.message)).collect();
+        let expected = "Failing=Unknown: waiting on dns over 30 minutes";
+        assert_eq!(words, [(SignKind::VersionFailing, expected)]);
+        let retrieved = version("ReleaseAccepted", "");
+        assert!(read(StateKind::Version, &retrieved).signs.is_empty());
     }
 
     #[test]
