@@ -117,10 +117,11 @@ pub(crate) fn times(timeline: &Timeline, problem: &Problem) -> String {
     let from = timeline.written(problem.from.at);
     let from = begun(problem, from);
     let least = if problem.is_older { "at least " } else { "" };
-    let span = match (problem.to, problem.unknown_since) {
-        (None, Some(since)) => format!(
-            "{from} → ? (changes may be missing since {})",
-            timeline.written(since)
+    let span = match (problem.to, problem.unknown_end) {
+        (None, Some(end)) => format!(
+            "{from} → ? ({} since {})",
+            end.as_str(),
+            timeline.written(end.since())
         ),
         (None, None) => format!(
             "{from} → end of the recording (at least {})",
@@ -283,7 +284,9 @@ impl ProblemOutput {
             from: timetext::rfc3339(problem.from.at),
             reason_from: timetext::rfc3339(problem.reason_from.at),
             to: problem.to.map(timetext::rfc3339),
-            end_unknown_since: problem.unknown_since.map(timetext::rfc3339),
+            end_unknown_since: problem
+                .unknown_end
+                .map(|end| timetext::rfc3339(end.since())),
             since: problem.since.map(timetext::rfc3339),
             is_older_than_reel: problem.is_older,
             ends_by_deletion: problem.ends_by_deletion,

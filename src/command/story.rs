@@ -12,7 +12,8 @@ use crate::words::{count, duration, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Timeline, harmless, timetext};
 use kubereel_problems::{
-    CheckedReel, ClusterPortrait, ClusterStory, Problem, ProblemList, StoryStep, WorkloadRollout,
+    CheckedReel, ClusterPortrait, ClusterStory, Problem, ProblemList, StoryStep, UnknownEnd,
+    WorkloadRollout,
 };
 use std::path::PathBuf;
 
@@ -173,7 +174,7 @@ fn is_end_unobserved(timeline: &Timeline) -> bool {
 
 /// Returns whether everything is known that had not recovered at the end.
 fn is_end_known(timeline: &Timeline, list: &ProblemList) -> bool {
-    let mut unknown = list.problems.iter().filter_map(|one| one.unknown_since);
+    let mut unknown = list.problems.iter().filter_map(|one| one.unknown_end);
     !list.checked.is_empty()
         && !has_losses(timeline)
         && !is_end_unobserved(timeline)
@@ -247,8 +248,9 @@ fn step_line(timeline: &Timeline, step: &StoryStep) -> String {
 }
 
 fn problem_lines(timeline: &Timeline, problem: &Problem) -> Vec<String> {
-    let took = match (problem.to, problem.unknown_since) {
-        (None, Some(_)) => "end not observed".to_owned(),
+    let took = match (problem.to, problem.unknown_end) {
+        (None, Some(UnknownEnd::Unobserved(_))) => "end not observed".to_owned(),
+        (None, Some(UnknownEnd::Unreported(_))) => "end not reported".to_owned(),
         (None, None) => "to the end".to_owned(),
         (Some(to), _) => {
             let least = if problem.is_older { "at least " } else { "" };

@@ -1,7 +1,8 @@
 //! The one pass over a reel: signs become spans of time.
 //!
 //! - A span begins with the version that first shows the sign and ends with the first that does not, or
-//!   with the object's deletion. It is ordered by record, as states are.
+//!   with the object's deletion. It is ordered by record, as states are. A condition that is no longer bad and not
+//!   good either ends no span: its end is not known.
 //! - A sign that comes back shortly after it ended continues its span: a container that crashes runs in
 //!   between.
 //! - What began and ended between two versions is a span that begins and ends with the second one.
@@ -416,10 +417,14 @@ impl SignCollector {
             at: seen.at,
         };
         let is_older = self.is_first_look(seen);
-        let end = if is_being_deleted(seen.now) {
-            SignEnd::Deleted
-        } else {
-            SignEnd::Recovered
+        let end = |sign: &Sign, at| {
+            if is_being_deleted(seen.now) {
+                SignEnd::Deleted(at)
+            } else if signs::is_over(seen.resource, seen.now, reading.is_well, sign) {
+                SignEnd::Recovered(at)
+            } else {
+                SignEnd::Unreported(at)
+            }
         };
         let tracked = self.track(seen, object, is_older);
         tracked.end_all_but(&reading.signs, mark, end);
@@ -516,7 +521,7 @@ impl SignCollector {
             return;
         };
         for mut span in tracked.spans {
-            if span.end == SignEnd::Open {
+            if span.end.at().is_none() {
                 span.close(SignEnd::Deleted(seen.at.max(span.from.at)));
             }
             self.keep(span);
@@ -680,13 +685,18 @@ impl Watcher for SignCollector {
 
 impl TrackedSigns {
     /// Ends the signs that a version does not show.
-    fn end_all_but(&mut self, shown: &[Sign], mark: RecordMark, end: fn(RecordedAt) -> SignEnd) {
+    fn end_all_but(
+        &mut self,
+        shown: &[Sign],
+        mark: RecordMark,
+        end: impl Fn(&Sign, RecordedAt) -> SignEnd,
+    ) {
         for span in &mut self.spans {
             let mut same = shown
                 .iter()
                 .filter(|sign| (sign.kind, &sign.part) == (span.sign.kind, &span.sign.part));
-            if span.end == SignEnd::Open && same.next().is_none() {
-                span.close(end(mark.at.max(span.from.at)));
+            if span.end.at().is_none() && same.next().is_none() {
+                span.close(end(&span.sign, mark.at.max(span.from.at)));
             }
         }
     }

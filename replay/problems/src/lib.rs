@@ -31,7 +31,7 @@ pub use endpoints::{ServiceChange, ServiceHistory, ServiceStates};
 pub use list::{ProblemWatcher, problems};
 pub use problem::{
     Cause, CheckedReel, InstallationNoise, Problem, ProblemList, ProblemObject, ProblemSign,
-    RolloutOutcome, WorkloadRollout,
+    RolloutOutcome, UnknownEnd, WorkloadRollout,
 };
 pub use rules::{PROBLEMS_MONITOR, monitor_tests};
 pub use sign::{ProblemClass, SignKind};

@@ -10,7 +10,7 @@ use crate::event_words::{RegardedObject, WarningEvent};
 use crate::lookup::{by_uid, read, resources};
 use crate::problem::{
     Cause, CheckedReel, InstallationNoise, MOST_SIGNS, NodeFailure, Problem, ProblemList,
-    ProblemObject, ProblemSign,
+    ProblemObject, ProblemSign, UnknownEnd,
 };
 use crate::rank::{ProblemRanking, SLACK, WORKLOADS};
 use crate::refusal::Refusals;
@@ -568,10 +568,13 @@ impl<'a> ListBuilder<'a> {
         of.iter().any(is_said).then_some(normal)
     }
 
-    /// Returns since when the end of a sign may have been missed.
-    fn unknown_since(&self, span: &SignSpan) -> Option<RecordedAt> {
+    /// Returns since when it is not known whether a sign ended.
+    fn unknown_end(&self, span: &SignSpan) -> Option<UnknownEnd> {
+        if let SignEnd::Unreported(at) = span.end {
+            return Some(UnknownEnd::Unreported(at));
+        }
         let unobserved = self.unobserved_after(span);
-        unobserved.map(|unobserved| unobserved.from.max(span.seen))
+        unobserved.map(|one| UnknownEnd::Unobserved(one.from.max(span.seen)))
     }
 
     /// Returns the first time after the last version that showed a sign in which its resource was not
@@ -598,7 +601,7 @@ impl<'a> ListBuilder<'a> {
     /// Returns whether a sign lasted longer than is normal.
     fn is_confirmed(&self, span: &SignSpan) -> bool {
         let mut normal = span.normal();
-        let unknown_since = self.unknown_since(span);
+        let unknown_since = self.unknown_end(span).map(UnknownEnd::since);
         // Also what the last list of an import shows is not known to go on.
         let unobserved = self.unobserved_after(span);
         let is_open = span.end == SignEnd::Open && unobserved.is_none_or(UnobservedSpan::is_open);
@@ -811,15 +814,13 @@ impl<'a> ListBuilder<'a> {
         let root = root.clone();
         let (_, shown, telling) = self.telling(spans)?;
         let from = spans.iter().map(|(_, _, span)| span.from).min()?;
-        let is_open = spans.iter().any(|(_, _, span)| span.end == SignEnd::Open);
+        let is_open = spans.iter().any(|(_, _, span)| span.end.at().is_none());
         let last = spans.iter().filter_map(|(_, _, span)| span.end.at()).max();
-        let open = spans
-            .iter()
-            .filter(|(_, _, span)| span.end == SignEnd::Open);
+        let open = spans.iter().filter(|(_, _, span)| span.end.at().is_none());
         // One whose end cannot have been missed is enough.
-        let unknown: Option<Vec<RecordedAt>> =
-            open.map(|(_, _, span)| self.unknown_since(span)).collect();
-        let unknown_since = unknown.and_then(|all| all.into_iter().max());
+        let unknown: Option<Vec<UnknownEnd>> =
+            open.map(|(_, _, span)| self.unknown_end(span)).collect();
+        let unknown_end = unknown.and_then(|all| all.into_iter().max_by_key(|one| one.since()));
         let mut shown_by: Vec<ObjectId> = Vec::new();
         for (_, _, span) in spans {
             if !shown_by.contains(&span.object) && shown_by.len() < MOST_SIGNS {
@@ -854,7 +855,7 @@ impl<'a> ListBuilder<'a> {
                 .min()
                 .filter(|_| !reason.ends_with("BackOff"))
                 .unwrap_or(telling.from),
-            unknown_since,
+            unknown_end,
             is_older,
             since,
             ends_by_deletion: self.ends_by_deletion(&root, spans),
@@ -887,7 +888,7 @@ impl<'a> ListBuilder<'a> {
     fn ends_by_deletion(&self, root: &ProblemObject, spans: &[GroupedSpan]) -> bool {
         let mut ends = spans.iter().map(|(_, _, span)| span.end);
         let last = spans.iter().filter_map(|(_, _, span)| span.end.at()).max();
-        let is_deleted = ends.clone().all(|end| end != SignEnd::Open)
+        let is_deleted = ends.clone().all(|end| end.at().is_some())
             && ends.any(|end| matches!(end, SignEnd::Deleted(at) if Some(at) == last));
         let Some(resource) = root.resource.filter(|_| is_deleted) else {
             return false;
@@ -916,9 +917,7 @@ impl<'a> ListBuilder<'a> {
     /// Finds the span that names a problem: the most telling one, and of a problem that is open one that is not over.
     fn telling<'s>(&self, spans: &'s [GroupedSpan]) -> Option<&'s GroupedSpan> {
         let order = |(_, _, span): &&GroupedSpan| (span.sign.kind, span.from);
-        let open = spans
-            .iter()
-            .filter(|(_, _, span)| span.end == SignEnd::Open);
+        let open = spans.iter().filter(|(_, _, span)| span.end.at().is_none());
         let Some((_, _, open)) = open.min_by_key(order) else {
             return spans.iter().min_by_key(order);
         };
@@ -1165,7 +1164,7 @@ impl<'a> ListBuilder<'a> {
                 kind_from: from,
                 kind_to: to,
                 reason_from: from,
-                unknown_since: None,
+                unknown_end: None,
                 is_older: false,
                 since: None,
                 ends_by_deletion: false,

@@ -31,7 +31,7 @@ impl Problem {
 
     /// Returns whether it is known to be so at the end of the recording.
     pub const fn is_open(&self) -> bool {
-        self.to.is_none() && self.unknown_since.is_none()
+        self.to.is_none() && self.unknown_end.is_none()
     }
 
     /// Says how often it was so, and in how many Pods of a workload; `None` if once, in one.
@@ -116,6 +116,32 @@ pub(crate) struct NodeFailure {
     pub(crate) is_open: bool,
 }
 
+/// Why it is not known whether a problem ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownEnd {
+    /// Changes of the object were not observed from then on.
+    Unobserved(RecordedAt),
+    /// From then on the object reported neither that it is bad nor that it is well.
+    Unreported(RecordedAt),
+}
+
+impl UnknownEnd {
+    /// Returns the first time at which it may have ended.
+    pub const fn since(self) -> RecordedAt {
+        match self {
+            Self::Unobserved(at) | Self::Unreported(at) => at,
+        }
+    }
+
+    /// Returns the words that `since` follows.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unobserved(_) => "changes may be missing",
+            Self::Unreported(_) => "its status is not known",
+        }
+    }
+}
+
 /// What was wrong with one thing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
@@ -139,8 +165,8 @@ pub struct Problem {
     pub kind_to: Option<RecordedAt>,
     /// The version that gave the reason first; of a back-off, that of the failure before it.
     pub reason_from: RecordMark,
-    /// Since when its end could have been missed: changes of the object were not observed from then on.
-    pub unknown_since: Option<RecordedAt>,
+    /// Since when, and why, it is not known whether it ended.
+    pub unknown_end: Option<UnknownEnd>,
     /// Whether it was so when the recording began.
     pub is_older: bool,
     /// Since when by the object itself, if that is before the recording.

@@ -328,13 +328,14 @@ impl JudgedProblems<'_> {
                 timetext::rfc3339(mark.at)
             ));
         }
-        let open = problem.unknown_since.filter(|_| problem.kind_to.is_none());
-        if let Some(since) = open {
-            parts.push(format!(
-                "whether it ended is not known, changes may be missing since {}",
-                timetext::rfc3339(since)
-            ));
-        }
+        let open = problem.unknown_end.filter(|_| problem.kind_to.is_none());
+        parts.extend(open.map(|open| {
+            let since = timetext::rfc3339(open.since());
+            format!(
+                "whether it ended is not known, {} since {since}",
+                open.as_str()
+            )
+        }));
         let by = problem.consequence_of.and_then(|by| self.all.get(by));
         parts.extend(by.map(|by| {
             let label = by.object.label();

@@ -28,13 +28,15 @@ pub(crate) enum SignEnd {
     Recovered(RecordedAt),
     /// The object was deleted, or its deletion requested.
     Deleted(RecordedAt),
+    /// It is not known: from then on the object showed neither the sign nor that it is well.
+    Unreported(RecordedAt),
 }
 
 impl SignEnd {
-    /// Returns the time of the end.
+    /// Returns the time of the end, if it is known that it ended.
     pub(crate) const fn at(self) -> Option<RecordedAt> {
         match self {
-            Self::Open => None,
+            Self::Open | Self::Unreported(_) => None,
             Self::Recovered(at) | Self::Deleted(at) => Some(at),
         }
     }
@@ -73,7 +75,7 @@ pub(crate) struct SignSpan {
     /// Whether the first version was there when the recorder first looked: it may be older.
     pub(crate) is_older: bool,
     pub(crate) end: SignEnd,
-    /// How long the object showed it; of one that is open, until `run_from`.
+    /// How long the object showed it; of one that it still shows, until `run_from`.
     pub(crate) shown: ShownTime,
     /// When it appeared last.
     pub(crate) run_from: RecordedAt,
@@ -121,10 +123,16 @@ impl SignSpan {
         Some(*mark)
     }
 
-    /// Ends the span.
+    /// Ends the span with a version that does not show the sign.
     pub(crate) fn close(&mut self, end: SignEnd) {
-        if let Some(at) = end.at() {
-            self.shown.add(between(self.run_from, at));
+        use SignEnd::{Deleted, Open, Recovered, Unreported};
+        match (self.end, end) {
+            (Open, Recovered(at) | Deleted(at) | Unreported(at)) => {
+                self.shown.add(between(self.run_from, at));
+            }
+            // Since when it is not reported stays.
+            (Unreported(_), Unreported(_)) => return,
+            _ => {}
         }
         self.end = end;
     }
@@ -134,6 +142,10 @@ impl SignSpan {
     /// Of a sign that is never normal all appearances belong together.
     pub(crate) fn reopen(&mut self, at: RecordedAt) -> bool {
         let Some(to) = self.end.at() else {
+            if self.end != SignEnd::Open {
+                self.run_from = at;
+                self.end = SignEnd::Open;
+            }
             return true;
         };
         let left = self.shown.net.checked_sub(between(to, at) / PARTS);

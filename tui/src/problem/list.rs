@@ -582,9 +582,12 @@ fn listed_entry(
         words: cause_words(timeline, cause),
         change: named(&cause.object).map(|object| (cause.at.seq, object)),
     });
-    let unknown = problem.unknown_since.map(|since| {
-        let since = timeline.written(since);
-        format!("its end may have been missed: changes were not observed from {since}")
+    let unknown = problem.unknown_end.map(|end| {
+        let since = timeline.written(end.since());
+        format!(
+            "whether it ended is not known: {} since {since}",
+            end.as_str()
+        )
     });
     let older = "it was so already when the recording began".to_owned();
     let older = problem.is_older.then_some(older);

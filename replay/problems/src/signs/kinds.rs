@@ -1,8 +1,8 @@
 //! Which function reads which kind.
 
 use super::{condition, pod, resource, state, stated, workload};
-use crate::sign::Sign;
-use kubereel_cluster::{ControllerReport, StateKind};
+use crate::sign::{Sign, SignKind};
+use kubereel_cluster::{ControllerReport, StateHealth, StateKind, StatusCondition};
 use kubereel_format::ResourceInfo;
 use kubereel_history::field::{at, is_being_deleted};
 use serde_json::Value;
@@ -104,6 +104,31 @@ fn read_kind(info: &ResourceInfo, object: &Value) -> Reading {
             Some(kind) => state::read(kind, object),
             None => condition::read(object),
         },
+    }
+}
+
+/// Returns whether a version that does not show a sign says that it is over. A condition must be good for it: its
+/// controller may not know it, or no longer report it. What is true while something is wrong may be removed
+/// when it is right.
+pub(crate) fn is_over(info: &ResourceInfo, object: &Value, is_well: bool, sign: &Sign) -> bool {
+    let conditions = match sign.kind {
+        SignKind::Condition => match ControllerReport::of(object) {
+            ControllerReport::Conditions(conditions) => conditions,
+            ControllerReport::Suspended | ControllerReport::Outdated => return false,
+        },
+        SignKind::NodeNotReady
+        | SignKind::NodePressure
+        | SignKind::OperatorUnavailable
+        | SignKind::OperatorDegraded
+        | SignKind::VersionFailing
+        | SignKind::PoolDegraded => StatusCondition::all(object).collect(),
+        _ => return true,
+    };
+    let kind = StateKind::of_resource(info);
+    let is_good = |status| kind.health_of(&sign.part, status) == Some(StateHealth::Good);
+    match conditions.iter().find(|one| one.kind == sign.part) {
+        Some(one) => is_good(one.status),
+        None => is_well || !conditions.is_empty() && is_good("False"),
     }
 }
 

@@ -1203,3 +1203,94 @@ fn a_pod_waits_for_the_node_that_the_autoscaler_adds() {
     assert_eq!(waits(4, false), waiting);
     assert_eq!(waits(20, true), waiting);
 }
+
+/// When a problem of an object ended, or since when and why that is not known.
+fn end_of(list: &ProblemList, name: &str) -> String {
+    let mut all = list.problems.iter();
+    let problem = all.find(|one| one.object.name == name);
+    let problem = problem.expect("a problem of the object");
+    match (problem.to, problem.unknown_end) {
+        (Some(to), _) => timetext::rfc3339_secs(to),
+        (None, Some(end)) => format!(
+            "{} since {}",
+            end.as_str(),
+            timetext::rfc3339_secs(end.since())
+        ),
+        (None, None) => "open".to_owned(),
+    }
+}
+
+#[test]
+fn a_condition_that_is_not_good_again_has_not_recovered() {
+    let jobs = "syncs.example.com";
+    let operators = "clusteroperators.config.openshift.io";
+    let mut life = Life::of(&[
+        (jobs, "Sync"),
+        (operators, "ClusterOperator"),
+        ("nodes", "Node"),
+    ]);
+    let of = |conditions: Value| json!({"metadata": {}, "spec": {}, "status": {"conditions": conditions}});
+    let ready = |status: &str| condition("Ready", status, "HealthCheckFailed", "m");
+    let bad = of(json!([
+        ready("False"),
+        condition("Stalled", "True", "s", "m")
+    ]));
+    let mut suspended = bad.clone();
+    suspended["spec"]["suspend"] = json!(true);
+    let objects = [
+        ("app/unknown", of(json!([ready("Unknown")]))),
+        ("app/gone", of(json!([]))),
+        ("app/suspended", suspended),
+        ("app/removed", of(json!([ready("True")]))),
+        ("app/back", of(json!([ready("Unknown")]))),
+    ];
+    for (name, _) in &objects {
+        life.put(jobs, name, of(json!([ready("True")])));
+    }
+    let operator = |available: &str, degraded: &str| {
+        of(json!([
+            condition("Available", available, "a", "m"),
+            condition("Degraded", degraded, "d", "m")
+        ]))
+    };
+    for name in ["etcd", "dns"] {
+        life.put(operators, name, operator("True", "False"));
+    }
+    life.put("nodes", "n1", reported("True", false));
+    life.until("14:10:00");
+    for (name, _) in &objects {
+        life.put(jobs, name, bad.clone());
+    }
+    life.put(operators, "etcd", operator("False", "False"));
+    life.put(operators, "dns", operator("True", "True"));
+    life.put("nodes", "n1", reported("False", false));
+    life.until("14:13:00");
+    for (name, later) in &objects {
+        life.put(jobs, name, later.clone());
+    }
+    life.put(operators, "etcd", operator("Unknown", "False"));
+    life.put(operators, "dns", of(json!([])));
+    life.put("nodes", "n1", of(json!([])));
+    life.until("14:14:00");
+    life.put(jobs, "app/back", of(json!([ready("True")])));
+    let list = life.end("14:40:00");
+    let unknown = "its status is not known since 2026-11-21T14:13:00Z";
+    for name in ["unknown", "gone", "suspended", "dns", "n1"] {
+        assert_eq!(end_of(&list, name), unknown, "{name}");
+    }
+    assert_eq!(end_of(&list, "removed"), "2026-11-21T14:13:00Z");
+    assert_eq!(end_of(&list, "back"), "2026-11-21T14:14:00Z");
+    assert_eq!(end_of(&list, "etcd"), "open");
+}
+
+#[test]
+fn what_was_bad_for_a_moment_is_not_bad_while_it_is_not_known() {
+    let syncs = "syncs.example.com";
+    let mut life = Life::of(&[(syncs, "Sync")]);
+    let of = |status: &str| json!({"metadata": {}, "status": {"conditions": [condition("Ready", status, "", "m")]}});
+    for status in ["True", "False", "Unknown", "False", "Unknown"] {
+        life.put(syncs, "app/slow", of(status));
+        life.wait(if status == "False" { 5_000 } else { 300_000 });
+    }
+    assert_eq!(lines(&life.end("14:40:00")), Vec::<String>::new());
+}
