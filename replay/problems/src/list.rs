@@ -830,6 +830,7 @@ impl<'a> ListBuilder<'a> {
         let kind = telling.sign.kind;
         let own = spans.iter().map(|(_, _, span)| span);
         let own = own.filter(|span| span.sign.kind == kind);
+        let kind_from = own.clone().map(|span| span.from).min();
         let count = self.count_of(&root, spans, kind);
         let ends: Option<Vec<RecordedAt>> = own.clone().map(|span| span.end.at()).collect();
         let reason = &telling.sign.reason;
@@ -848,7 +849,7 @@ impl<'a> ListBuilder<'a> {
             message: self.worded(&root, shown, telling),
             from,
             to: if is_open { None } else { last },
-            kind_from: telling.from,
+            kind_from: kind_from.unwrap_or(telling.from),
             kind_to: ends.and_then(|ends| ends.into_iter().max()),
             // A back-off is the word for the failure before it.
             reason_from: reasons

@@ -136,6 +136,33 @@ fn the_sign_that_names_a_problem_has_its_own_times() {
 }
 
 #[test]
+fn a_rule_dates_a_problem_that_is_open_by_the_first_sign_of_the_kind() {
+    let mut life = Life::of(&[("pods", "Pod"), ("deployments.apps", "Deployment")]);
+    life.put("deployments.apps", "shop/web", deployment(1, 1, 0));
+    let mut failing = waiting("ErrImagePull");
+    failing["metadata"] = pod(("Deployment", "web"), "", "")["metadata"].take();
+    life.until("14:10:00");
+    life.put("pods", "shop/web-1", failing.clone());
+    life.until("14:20:00");
+    life.delete("pods", "shop/web-1");
+    life.put("pods", "shop/web-2", failing);
+    let report = life.judged("14:40:00");
+    let outcomes = report.outcomes.iter();
+    let mut own = outcomes.filter(|one| one.about.id == "image-pull");
+    let findings = &own.next().expect("the rule").findings;
+    let found: Vec<_> = findings
+        .iter()
+        .map(|judged| {
+            (
+                timetext::rfc3339_secs(judged.finding.from),
+                judged.finding.to,
+            )
+        })
+        .collect();
+    assert_eq!(found, [("2026-11-21T14:10:00Z".to_owned(), None)]);
+}
+
+#[test]
 fn a_failure_after_the_start_was_well_is_another_problem_and_fails_its_own_rule() {
     let crashed = || {
         let mut pod = waiting("CrashLoopBackOff");
