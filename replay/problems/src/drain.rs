@@ -3,9 +3,9 @@
 
 use crate::collect::{Collected, ControllerRef};
 use crate::endpoints::EndpointLoss;
-use crate::lookup::{read, resources};
+use crate::lookup::{has_word, read, resources};
 use crate::sign::SignKind;
-use crate::span::{SignSpan, is_creation};
+use crate::span::{SLACK, SignSpan, between, is_creation};
 use kubereel_cluster::StatusCondition;
 use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
 use kubereel_history::Timeline;
@@ -20,6 +20,8 @@ const SEEN_WITHIN: i64 = 5_000_000;
 const COUNTED_WITHIN: i64 = 10_000_000;
 /// A Node that was cordoned before it went away, and is back within this time, was rebooted on purpose.
 pub(crate) const REBOOT: Duration = Duration::from_mins(20);
+/// The Pods of a Node that was rebooted run again within this time after it is ready.
+pub(crate) const RESTARTED: Duration = Duration::from_mins(5);
 /// A drain takes no longer than this, in microseconds: what was lost earlier was lost for another reason.
 const DRAIN: i64 = 20 * 60 * 1_000_000;
 
@@ -66,6 +68,27 @@ impl<'a> DrainedNodes<'a> {
                 && cordon.end.at().is_none_or(|to| to >= span.from.at)
                 && self.is_drain(node, cordon, span.from.at)
         })
+    }
+
+    /// Returns whether an operator misses a Node only while that is rebooted as planned, and its Pods start again. The
+    /// operator may have missed another Node before it.
+    pub(crate) fn took_node(&self, found: &Collected, span: &SignSpan) -> bool {
+        let to = span.end.at().unwrap_or(self.timeline.end());
+        let outages = found.spans.iter().filter_map(|outage| {
+            let node = self.timeline.key_of(outage.object)?.name;
+            let gone = outage.end.at().unwrap_or(self.timeline.end());
+            let is_planned = outage.sign.kind == SignKind::NodeNotReady
+                && between(outage.from.at, gone) <= REBOOT
+                && self.had_cordoned(node, outage);
+            let is_during = |at: RecordedAt| {
+                between(at, outage.from.at) <= SLACK && between(gone, at) <= RESTARTED
+            };
+            is_planned.then(|| (node, is_during(span.from.at), is_during(to)))
+        });
+        let outages: Vec<_> = outages.collect();
+        let mut named = outages.iter();
+        outages.iter().any(|(_, is_begin, _)| *is_begin)
+            && named.any(|(node, _, is_end)| *is_end && has_word(&span.sign.message, node))
     }
 
     /// Returns whether a Node was being drained at some time between two.

@@ -12,11 +12,11 @@ use crate::problem::{
     Cause, CheckedReel, InstallationNoise, MOST_SIGNS, NodeFailure, Problem, ProblemList,
     ProblemObject, ProblemSign, UnknownEnd,
 };
-use crate::rank::{ProblemRanking, SLACK, WORKLOADS};
+use crate::rank::{ProblemRanking, WORKLOADS};
 use crate::refusal::Refusals;
 use crate::sign::{Sign, SignKind};
 use crate::signs::{FULL, is_killed_by_signal};
-use crate::span::{ShownTime, SignEnd, SignSpan, between, is_creation};
+use crate::span::{SLACK, ShownTime, SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::{ClusterHistory, DrainHold, MarkSpan, RecordMark, Retrieval};
 use kubereel_format::{ObjectId, RecordedAt, Seq};
 use kubereel_history::field::{is_being_deleted, number, text};
@@ -1011,6 +1011,9 @@ impl<'a> ListBuilder<'a> {
             between(from, to) <= REBOOT
                 && match span.sign.kind {
                     SignKind::NodeNotReady => self.drained.had_cordoned(&shown.name, span),
+                    SignKind::OperatorUnavailable | SignKind::OperatorDegraded => {
+                        self.drained.took_node(self.found, span)
+                    }
                     SignKind::NoEndpoints => {
                         let services = &self.found.services;
                         let losses = services.losses_of(&shown.namespace, &shown.name);

@@ -47,3 +47,9 @@ pub(crate) fn labels(object: &Value, at: &str) -> Option<BTreeMap<String, String
     let texts = pairs.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
     Some(texts.collect())
 }
+
+/// Returns whether a text has the name of an object as a word. The name of a Node has dots, and a dot ends a sentence.
+pub(crate) fn has_word(text: &str, name: &str) -> bool {
+    let mut words = text.split(|letter: char| !(letter.is_alphanumeric() || "-.".contains(letter)));
+    words.any(|word| word.trim_end_matches('.') == name)
+}

@@ -4,10 +4,10 @@
 use crate::cause::is_about_network_plugin;
 use crate::collect::Collected;
 use crate::drain::REBOOT;
-use crate::lookup::{read, serving_service};
+use crate::lookup::{has_word, read, serving_service};
 use crate::problem::{NodeFailure, Problem, ProblemObject};
 use crate::sign::SignKind;
-use crate::span::between;
+use crate::span::{SLACK, between};
 use kubereel_cluster::RecordMark;
 use kubereel_format::RecordedAt;
 use kubereel_history::Timeline;
@@ -16,8 +16,6 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// What explains another problem may be noticed this much later than it.
-pub(crate) const SLACK: Duration = Duration::from_mins(1);
 /// What one controller reports may be recorded this much later than what another one reports of it.
 const SKEW: Duration = Duration::from_secs(10);
 /// A Service that loses its endpoints within this time after its selector was changed loses them for that.
@@ -125,6 +123,13 @@ impl ProblemRanking<'_> {
         // What explains a problem may be explained itself.
         for _ in 0..MOST_LINKS {
             let more = problems.iter().filter(|problem| {
+                // An operator says by itself whether it misses only Nodes that are rebooted.
+                if matches!(
+                    problem.kind,
+                    SignKind::OperatorUnavailable | SignKind::OperatorDegraded
+                ) {
+                    return false;
+                }
                 let by = explained.get(&key(problem)).and_then(|by| planned.get(by));
                 let is_over = |by: RecordedAt| between(by, end) > SLACK;
                 by.is_some_and(|by| problem.to.is_some() || !by.is_some_and(is_over))
@@ -169,6 +174,14 @@ impl ProblemRanking<'_> {
                 SignKind::OperatorUnavailable | SignKind::OperatorDegraded,
                 SignKind::VersionFailing,
             ) => is_named(&one.object.name, other),
+            // An operator says which Node it misses.
+            (
+                SignKind::NodeNotReady,
+                SignKind::OperatorUnavailable | SignKind::OperatorDegraded,
+            ) => {
+                let mut signs = other.signs.iter();
+                signs.any(|sign| has_word(&sign.message, &one.object.name))
+            }
             // The program that makes the network of the Node ran on it and failed.
             (_, SignKind::NodeNotReady) if one.object.kind == "DaemonSet" => {
                 takes_network_away(one, other)
@@ -301,12 +314,6 @@ fn quoting(webhook: &Problem, other: &Problem) -> Option<RecordedAt> {
     let signs = other.signs.iter();
     let quoting = signs.filter(|sign| sign.message.contains(words));
     quoting.map(|sign| sign.from.at).min()
-}
-
-/// Returns whether a text has the name of an object as a word.
-fn has_word(text: &str, name: &str) -> bool {
-    let mut words = text.split(|letter: char| !(letter.is_alphanumeric() || letter == '-'));
-    words.any(|word| word == name)
 }
 
 /// Returns how much later than its consequence a problem may be noticed: it must have begun before.

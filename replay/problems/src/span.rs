@@ -16,6 +16,8 @@ const STEP: Duration = Duration::from_mins(10);
 /// What does not start for this long before it is deleted is a problem.
 const TAKEN_BACK: Duration = Duration::from_secs(5);
 
+/// What explains another problem may be noticed this much later than it.
+pub(crate) const SLACK: Duration = Duration::from_mins(1);
 /// More reasons of one sign are not kept.
 const MOST_REASONS: usize = 50;
 

@@ -1321,3 +1321,54 @@ fn what_was_bad_for_a_moment_is_not_bad_while_it_is_not_known() {
     }
     assert_eq!(lines(&life.end("14:40:00")), Vec::<String>::new());
 }
+
+/// An operator that misses the Node `m3.example.com`, which is cordoned or not when it goes away, for some seconds longer
+/// than that.
+fn missed_node(is_cordoned: bool, message: &str, longer: i64) -> ProblemList {
+    let operators = "clusteroperators.config.openshift.io";
+    let mut life = Life::of(&[("nodes", "Node"), (operators, "ClusterOperator")]);
+    let operator = |degraded: &str| {
+        json!({"metadata": {}, "status": {"conditions": [condition("Available", "True", "", ""),
+            condition("Degraded", degraded, "NodeController_MasterNodesReady", message)]}})
+    };
+    life.put("nodes", "m3.example.com", reported("True", false));
+    life.put(operators, "etcd", operator("False"));
+    life.until("14:09:00");
+    life.put("nodes", "m3.example.com", reported("True", is_cordoned));
+    life.until("14:10:00");
+    life.put("nodes", "m3.example.com", reported("Unknown", is_cordoned));
+    life.until("14:12:00");
+    life.put(operators, "etcd", operator("True"));
+    life.until("14:13:00");
+    life.put("nodes", "m3.example.com", reported("True", false));
+    life.wait(longer * 1_000);
+    life.put(operators, "etcd", operator("False"));
+    life.end("15:30:00")
+}
+
+#[test]
+fn an_operator_that_names_a_node_is_explained_by_it() {
+    let message = "The master nodes not ready: node \"m3.example.com\" not ready";
+    let all = |list: &ProblemList| {
+        let all = list.problems.iter();
+        all.map(|one| (line(one), one.consequence_of, one.is_planned))
+            .collect::<Vec<_>>()
+    };
+    let node = || "Node m3.example.com NodeStatusUnknown".to_owned();
+    let operator = || "ClusterOperator etcd NodeController_MasterNodesReady".to_owned();
+    let lost = missed_node(false, message, 30);
+    assert_eq!(
+        all(&lost),
+        [(node(), None, false), (operator(), Some(0), false)]
+    );
+    let rebooted = missed_node(true, message, 30);
+    assert_eq!(
+        all(&rebooted),
+        [(node(), None, true), (operator(), Some(0), true)]
+    );
+    // What outlasts the reboot, or is about another Node, has another reason.
+    let expected = [(operator(), None, false), (node(), None, true)];
+    assert_eq!(all(&missed_node(true, message, 1_200)), expected);
+    let other = "node \"m3.example.com.internal\" not ready";
+    assert_eq!(all(&missed_node(true, other, 30)), expected);
+}
