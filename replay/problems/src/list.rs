@@ -349,7 +349,7 @@ impl<'a> ListBuilder<'a> {
             let root = self.root(&shown, span.object);
             if self.is_retried_job(&shown, &span)
                 || self.is_waiting_claim(&shown, &span)
-                || self.is_stopped_by_drain(&span)
+                || self.is_stopped_by_drain(&shown, &span)
                 || self.awaits_pods(&shown, &span)
                 || self.awaits_node(&shown, &span)
             {
@@ -726,13 +726,17 @@ impl<'a> ListBuilder<'a> {
         })
     }
 
-    /// Returns whether a container was only started again because its Node was drained, and rebooted.
-    fn is_stopped_by_drain(&self, span: &SignSpan) -> bool {
+    /// Returns whether a Node was rebooted after its drain, or a container was only started again because of that.
+    fn is_stopped_by_drain(&self, shown: &ProblemObject, span: &SignSpan) -> bool {
         let at = span.from.at;
         let stopped = span.sign.since.map_or(at, |since| since.min(at));
-        span.sign.kind == SignKind::ContainerExit
-            && span.end.at() == Some(at)
-            && self.drained.was_cordoned(&span.node, stopped, at)
+        match span.sign.kind {
+            SignKind::NodeRebooted => self.drained.had_cordoned(&shown.name, span),
+            SignKind::ContainerExit => {
+                span.end.at() == Some(at) && self.drained.was_cordoned(&span.node, stopped, at)
+            }
+            _ => false,
+        }
     }
 
     /// Returns whether a namespace that is deleted waited only for Pods within the time that they may take to end.
@@ -1010,7 +1014,9 @@ impl<'a> ListBuilder<'a> {
             let to = span.end.at().unwrap_or(self.timeline.end());
             between(from, to) <= REBOOT
                 && match span.sign.kind {
-                    SignKind::NodeNotReady => self.drained.had_cordoned(&shown.name, span),
+                    SignKind::NodeNotReady | SignKind::NodeRebooted => {
+                        self.drained.had_cordoned(&shown.name, span)
+                    }
                     SignKind::OperatorUnavailable | SignKind::OperatorDegraded => {
                         self.drained.took_node(self.found, span)
                     }

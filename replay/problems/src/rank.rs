@@ -3,7 +3,7 @@
 
 use crate::cause::is_about_network_plugin;
 use crate::collect::Collected;
-use crate::drain::REBOOT;
+use crate::drain::{REBOOT, RESTARTED};
 use crate::lookup::{has_word, read, serving_service};
 use crate::problem::{NodeFailure, Problem, ProblemObject};
 use crate::sign::SignKind;
@@ -159,13 +159,21 @@ impl ProblemRanking<'_> {
         }
         let from = match (one.kind, other.failure_on_node()) {
             // What other Nodes have to do with it does not count.
-            (SignKind::NodeNotReady | SignKind::NodePressure, Some(failure)) => failure.from.at,
+            (
+                SignKind::NodeNotReady | SignKind::NodeRebooted | SignKind::NodePressure,
+                Some(failure),
+            ) => failure.from.at,
             // It is called until it times out, and only then are there words for it.
             (SignKind::Webhook, _) => quoting(one, other).unwrap_or(other.from.at),
             _ => other.from.at,
         };
         let is_earlier = between(from, one.from.at) <= noticed_within(one, other);
-        let is_then = one.to.is_none_or(|to| between(to, from) <= SLACK);
+        // The containers of a Node that was rebooted are started again one after the other.
+        let later = match one.kind {
+            SignKind::NodeRebooted if !one.is_planned => RESTARTED,
+            _ => SLACK,
+        };
+        let is_then = one.to.is_none_or(|to| between(to, from) <= later);
         if !is_earlier || !is_then {
             return false;
         }
@@ -176,7 +184,7 @@ impl ProblemRanking<'_> {
             ) => is_named(&one.object.name, other),
             // An operator says which Node it misses.
             (
-                SignKind::NodeNotReady,
+                SignKind::NodeNotReady | SignKind::NodeRebooted,
                 SignKind::OperatorUnavailable | SignKind::OperatorDegraded,
             ) => {
                 let mut signs = other.signs.iter();
@@ -186,7 +194,9 @@ impl ProblemRanking<'_> {
             (_, SignKind::NodeNotReady) if one.object.kind == "DaemonSet" => {
                 takes_network_away(one, other)
             }
-            (SignKind::NodeNotReady | SignKind::NodePressure, _) if other.object.kind != "Node" => {
+            (SignKind::NodeNotReady | SignKind::NodeRebooted | SignKind::NodePressure, _)
+                if other.object.kind != "Node" =>
+            {
                 self.began_on(other, one)
                     && !matches!(other.kind, SignKind::ImagePull | SignKind::DrainHeld)
                     && !takes_network_away(other, one)

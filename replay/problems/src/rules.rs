@@ -493,6 +493,11 @@ const fn rule(kind: SignKind) -> Option<(&'static str, &'static str, RuleResourc
             NODES,
         ),
         SignKind::NodeNotReady => ("node-not-ready", "Nodes should be ready", NODES),
+        SignKind::NodeRebooted => (
+            "node-rebooted",
+            "Nodes should be drained before they are rebooted",
+            NODES,
+        ),
         SignKind::NodePressure => (
             "node-pressure",
             "Nodes should not run out of a resource",

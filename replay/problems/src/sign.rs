@@ -56,6 +56,8 @@ pub enum SignKind {
     DrainHeld,
     /// A Node does not work.
     NodeNotReady,
+    /// A Node was rebooted.
+    NodeRebooted,
     /// A Node runs out of a resource, or reports another trouble.
     NodePressure,
     /// A Node takes no Pods for a long time.
@@ -140,7 +142,7 @@ const fn grace(starting: u64, was_well: u64) -> SignGrace {
 
 impl SignKind {
     /// Every kind, in this order.
-    pub(crate) const ALL: [Self; 44] = [
+    pub(crate) const ALL: [Self; 45] = [
         Self::OutOfMemory,
         Self::ImagePull,
         Self::ContainerConfig,
@@ -164,6 +166,7 @@ impl SignKind {
         Self::Autoscaler,
         Self::DrainHeld,
         Self::NodeNotReady,
+        Self::NodeRebooted,
         Self::NodePressure,
         Self::NodeCordoned,
         Self::Volume,
@@ -198,6 +201,7 @@ impl SignKind {
             | Self::JobFailed
             | Self::RunMissed
             | Self::RolloutStuck
+            | Self::NodeRebooted
             | Self::LeaderFlapping
             | Self::Certificate
             | Self::ReleaseNotAccepted
@@ -279,6 +283,7 @@ impl SignKind {
             Self::Unavailable
             | Self::ReplicasMissing
             | Self::NodeNotReady
+            | Self::NodeRebooted
             | Self::NodeCordoned
             | Self::NoEndpoints
             | Self::ApiService
@@ -298,7 +303,7 @@ impl SignKind {
         match self {
             Self::ApiOutage => 92,
             Self::OperatorUnavailable => 90,
-            Self::NodeNotReady => 86,
+            Self::NodeNotReady | Self::NodeRebooted => 86,
             Self::VersionFailing => 84,
             Self::OperatorDegraded | Self::ReleaseNotAccepted => 82,
             Self::PoolDegraded | Self::ApiService => 80,
@@ -355,6 +360,7 @@ impl SignKind {
             Self::Autoscaler => "AutoscalerFailed",
             Self::DrainHeld => "DisruptionBudgetHoldsDrain",
             Self::NodeNotReady => "NodeNotReady",
+            Self::NodeRebooted => "NodeRebooted",
             Self::NodePressure => "NodePressure",
             Self::NodeCordoned => "NodeCordoned",
             Self::ClaimPending => "ClaimPending",

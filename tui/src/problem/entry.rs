@@ -286,6 +286,7 @@ impl ProblemKind {
             SignKind::OperatorUnavailable | SignKind::OperatorDegraded => Self::Operator,
             SignKind::PoolDegraded => Self::Pool,
             SignKind::NodeNotReady
+            | SignKind::NodeRebooted
             | SignKind::NodePressure
             | SignKind::NodeCordoned
             | SignKind::DrainHeld => Self::Node,

@@ -136,6 +136,7 @@ pub(crate) fn is_over(info: &ResourceInfo, object: &Value, is_well: bool, sign: 
 pub(crate) fn passed(info: &ResourceInfo, before: &Value, object: &Value) -> Vec<Sign> {
     match (info.group.as_str(), info.plural.as_str()) {
         ("", "pods") => pod::restarts(before, object),
+        ("", "nodes") => state::reboot(before, object).into_iter().collect(),
         _ => Vec::new(),
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 pub(super) const PATHS: &[&str] = &[
     "spec.unschedulable",
     "spec.taints.key",
+    "status.nodeInfo.bootID",
     "status.history.startedTime",
 ];
 
@@ -100,6 +101,16 @@ fn cordon(node: &Value) -> Option<Sign> {
         return None;
     };
     Some(Sign::new(SignKind::NodeCordoned, "", words))
+}
+
+/// Reads whether a Node was rebooted between two versions: it may be ready again by the second one.
+pub(super) fn reboot(before: &Value, node: &Value) -> Option<Sign> {
+    let [old, new] = [before, node].map(|one| text(one, "/status/nodeInfo/bootID"));
+    let is_other = !old.is_empty() && !new.is_empty() && old != new;
+    is_other.then(|| {
+        let words = format!("the boot ID changed from {old} to {new}");
+        Sign::new(SignKind::NodeRebooted, "", &words)
+    })
 }
 
 #[cfg(test)]

@@ -1372,3 +1372,64 @@ fn an_operator_that_names_a_node_is_explained_by_it() {
     let other = "node \"m3.example.com.internal\" not ready";
     assert_eq!(all(&missed_node(true, other, 30)), expected);
 }
+
+/// A Node that is rebooted within seconds, cordoned or not, with a Pod on it.
+fn rebooted(is_cordoned: bool) -> Life {
+    rebooted_at("14:03:00", is_cordoned)
+}
+
+/// The same, at a time of the day: its Pod fails at 14:05.
+fn rebooted_at(time: &str, is_cordoned: bool) -> Life {
+    let mut life = Life::of(&[("nodes", "Node"), ("pods", "Pod")]);
+    let node = |is_cordoned: bool, boot: &str| {
+        let mut node = node(is_cordoned);
+        node["status"]["nodeInfo"] = json!({"bootID": boot});
+        node
+    };
+    let pod = |restarts: u64| {
+        let mut pod = agent("n1", "True");
+        let status = &mut pod["status"]["containerStatuses"][0];
+        status["restartCount"] = json!(restarts);
+        status["lastState"] = json!({"terminated": {"exitCode": 255, "reason": "Unknown"}});
+        pod
+    };
+    life.put("nodes", "n1", node(false, "b1"));
+    life.put("pods", "shop/agent-1", pod(0));
+    life.until("14:01:00");
+    life.put("nodes", "n1", node(is_cordoned, "b1"));
+    let is_before = time < "14:05:00";
+    if is_before {
+        life.until(time);
+        life.put("nodes", "n1", node(is_cordoned, "b2"));
+    }
+    // The containers of many Pods are started one after the other.
+    life.until("14:05:00");
+    life.put("pods", "shop/agent-1", pod(1));
+    if !is_before {
+        life.until(time);
+        life.put("nodes", "n1", node(is_cordoned, "b2"));
+    }
+    life
+}
+
+#[test]
+fn a_reboot_between_two_reports_of_a_node_explains_what_ended_on_it() {
+    let list = rebooted(false).end("14:10:00");
+    assert_eq!(
+        lines(&list),
+        ["Node n1 NodeRebooted", "Job shop/agent Unknown"]
+    );
+    let node = list.problems.first().expect("a problem");
+    assert_eq!(node.message, "the boot ID changed from b1 to b2");
+    let explained = list.problems.iter().map(|one| one.consequence_of);
+    assert!(explained.eq([None, Some(0)]));
+    assert!(lines(&rebooted(true).end("14:10:00")).is_empty());
+    // What failed before it failed for another reason.
+    let life = rebooted_at("14:05:30", false);
+    let list = life.end("14:10:00");
+    assert_eq!(list.problems.len(), 2);
+    assert_eq!(list.roots().count(), 2);
+    let verdict = |life: Life| life.judged("14:10:00").verdict_of("node-rebooted");
+    assert_eq!(verdict(rebooted(false)), Some(CaseVerdict::Fail));
+    assert_eq!(verdict(rebooted(true)), Some(CaseVerdict::Pass));
+}
