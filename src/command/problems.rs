@@ -179,7 +179,7 @@ fn show(
     head.push(style, format!("  {}", harmless(&problem.reason)));
     head.push(Style::Faint, format!("  [{}]", problem.class.as_str()));
     if problem.is_planned {
-        head.push(Style::Faint, "  planned: a drain or an eviction");
+        head.push(Style::Faint, "  planned: a drain, a reboot or an eviction");
     }
     if problem.is_planned {
         head.push(Style::Faint, format!("  {}", times(timeline, problem)));

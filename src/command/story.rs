@@ -146,7 +146,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
     lines.push(ending(timeline, story, &listed));
     if planned > 0 {
         lines.push(format!(
-            "Planned:    {} while Nodes were drained",
+            "Planned:    {} while Nodes were drained or rebooted",
             count(planned, "disruption")
         ));
     }

@@ -2,12 +2,13 @@
 //! good status is not known has no health, because a guess would be shown as a fact.
 
 use crate::condition::{ControllerReport, StatusCondition};
+use crate::objects::CONFIG_PREFIX;
 use crate::pod::PodStage;
 use crate::state_health::StateHealth;
 use crate::status_word::StatusWord;
 use crate::workload::{self, WorkloadStage};
 use kubereel_format::ResourceInfo;
-use kubereel_history::field::{is_being_deleted, is_true, items, text};
+use kubereel_history::field::{at, is_being_deleted, is_true, items, text};
 use serde_json::Value;
 
 /// The taint by which the cluster autoscaler marks a Node before it drains and deletes it.
@@ -392,6 +393,18 @@ pub fn is_being_removed(node: &Value) -> bool {
     is_being_deleted(node) || taints.any(|taint| text(taint, "/key") == REMOVAL_TAINT)
 }
 
+/// Returns whether the machine config operator applies another configuration to a Node, for which it may reboot it.
+pub fn is_being_configured(node: &Value) -> bool {
+    let noted = |name| {
+        let all = at(node, "/metadata/annotations");
+        let value = all.and_then(|all| all.get(format!("{CONFIG_PREFIX}{name}")));
+        value.and_then(Value::as_str).unwrap_or_default()
+    };
+    let (current, desired) = (noted("currentConfig"), noted("desiredConfig"));
+    let is_other = !current.is_empty() && !desired.is_empty() && current != desired;
+    is_other && ["Working", "Rebooting"].contains(&noted("state"))
+}
+
 fn pod(object: &Value) -> (StateHealth, &str) {
     match PodStage::of(object) {
         PodStage::Terminating => (StateHealth::Changing, "Terminating"),
@@ -689,6 +702,28 @@ mod tests {
         )));
         let deleted = json!({"metadata": {"deletionTimestamp": "2026-11-23T10:00:00Z"}});
         assert!(is_being_removed(&deleted));
+    }
+
+    #[test]
+    fn a_node_is_configured_while_its_daemon_works_towards_another_configuration() {
+        let is_configured = |desired: &str, state: &str| {
+            let mut node = json!({"metadata": {"annotations": {}}});
+            let all = [
+                ("currentConfig", "a"),
+                ("desiredConfig", desired),
+                ("state", state),
+            ];
+            for (name, value) in all {
+                node["metadata"]["annotations"][format!("{CONFIG_PREFIX}{name}")] = json!(value);
+            }
+            is_being_configured(&node)
+        };
+        assert!(is_configured("b", "Working"));
+        assert!(is_configured("b", "Rebooting"));
+        assert!(!is_configured("a", "Working"));
+        assert!(!is_configured("b", "Done"));
+        assert!(!is_configured("b", "Degraded"));
+        assert!(!is_being_configured(&json!({})));
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod workload;
 
 pub use condition::{ControllerReport, StatusCondition};
 pub use field_health::VersionChanges;
-pub use health::{StateKind, is_being_removed, is_cordoned};
+pub use health::{StateKind, is_being_configured, is_being_removed, is_cordoned};
 pub use history::{ClusterHistory, DegradedSpell, UnreadVersions};
 pub use mark::{MarkSpan, MarkedCondition, MarkedMessage, RecordMark};
 pub use pod::{PodStage, WaitingTrouble};

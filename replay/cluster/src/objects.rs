@@ -259,7 +259,8 @@ impl HistoryEntry {
     }
 }
 
-const CONFIG_PREFIX: &str = "machineconfiguration.openshift.io/";
+/// The prefix of the annotations of the machine config operator.
+pub(crate) const CONFIG_PREFIX: &str = "machineconfiguration.openshift.io/";
 
 /// The prefix of a drain's name; an uncordon has another one.
 pub(crate) const DRAIN: &str = "drain-";

@@ -6,7 +6,7 @@ use crate::endpoints::EndpointLoss;
 use crate::lookup::{has_word, read, resources};
 use crate::sign::SignKind;
 use crate::span::{SLACK, SignSpan, between, is_creation};
-use kubereel_cluster::StatusCondition;
+use kubereel_cluster::{StatusCondition, is_being_configured};
 use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
 use kubereel_history::Timeline;
 use kubereel_history::field::{is_being_deleted, text};
@@ -58,6 +58,35 @@ impl<'a> DrainedNodes<'a> {
         &self.cordons
     }
 
+    /// Returns whether a Node shows a sign because somebody reboots it.
+    pub(crate) fn is_reboot(&self, node: &str, span: &SignSpan) -> bool {
+        self.had_cordoned(node, span) || self.was_configured(span)
+    }
+
+    /// Returns whether another configuration was being applied to a Node when it went away, and it was rebooted if it
+    /// came back: the machine config operator neither drains nor cordons the only Node of a cluster before that.
+    fn was_configured(&self, span: &SignSpan) -> bool {
+        let versions = self.timeline.reel().versions(span.object);
+        let newest = |is_before: &dyn Fn(Seq) -> bool| {
+            let last = versions.iter().rev().find(|seq| is_before(**seq));
+            last.and_then(|seq| read(self.timeline, *seq))
+        };
+        let earliest = later(span.from.at, -DRAIN);
+        let before = newest(&|seq| seq < span.from.seq || span.is_older && seq == span.from.seq);
+        let long_before = newest(&|seq| self.timeline.wall_of(seq) < earliest);
+        let back = span
+            .end
+            .at()
+            .and_then(|to| newest(&|seq| self.timeline.wall_of(seq) <= to));
+        let is_lost = |before: &Value| {
+            let boot = |node| text(node, "/status/nodeInfo/bootID");
+            back.as_ref()
+                .is_some_and(|back| !boot(back).is_empty() && boot(back) == boot(before))
+        };
+        before.is_some_and(|before| is_being_configured(&before) && !is_lost(&before))
+            && !long_before.is_some_and(|node| is_being_configured(&node))
+    }
+
     /// Returns whether a Node was being drained before and when it shows a sign. Of a cordon and the sign at the first
     /// look, the cordon counts as the earlier one.
     pub(crate) fn had_cordoned(&self, node: &str, span: &SignSpan) -> bool {
@@ -79,7 +108,7 @@ impl<'a> DrainedNodes<'a> {
             let gone = outage.end.at().unwrap_or(self.timeline.end());
             let is_planned = outage.sign.kind == SignKind::NodeNotReady
                 && between(outage.from.at, gone) <= REBOOT
-                && self.had_cordoned(node, outage);
+                && self.is_reboot(node, outage);
             let is_during = |at: RecordedAt| {
                 between(at, outage.from.at) <= SLACK && between(gone, at) <= RESTARTED
             };

@@ -1015,7 +1015,7 @@ impl<'a> ListBuilder<'a> {
             between(from, to) <= REBOOT
                 && match span.sign.kind {
                     SignKind::NodeNotReady | SignKind::NodeRebooted => {
-                        self.drained.had_cordoned(&shown.name, span)
+                        self.drained.is_reboot(&shown.name, span)
                     }
                     SignKind::OperatorUnavailable | SignKind::OperatorDegraded => {
                         self.drained.took_node(self.found, span)

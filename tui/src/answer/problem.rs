@@ -24,7 +24,10 @@ pub(crate) fn problem_lines(timeline: &Timeline, entry: &ProblemEntry) -> Vec<Pa
     if entry.is_young {
         all.push(PanelLine::of(Ink::Faint, "during installation"));
     } else if entry.is_planned {
-        all.push(PanelLine::of(Ink::Faint, "planned: a drain or an eviction"));
+        all.push(PanelLine::of(
+            Ink::Faint,
+            "planned: a drain, a reboot or an eviction",
+        ));
     }
     for origin in &entry.causes {
         let line = PanelLine::of(Ink::Wary, origin.words.clone());

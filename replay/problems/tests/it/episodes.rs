@@ -1433,3 +1433,37 @@ fn a_reboot_between_two_reports_of_a_node_explains_what_ended_on_it() {
     assert_eq!(verdict(rebooted(false)), Some(CaseVerdict::Fail));
     assert_eq!(verdict(rebooted(true)), Some(CaseVerdict::Pass));
 }
+
+#[test]
+fn a_reboot_for_another_configuration_without_a_drain_is_planned() {
+    let of = |state: &str, boot: &str, ends: &str| {
+        let mut life = Life::of(&[("nodes", "Node"), ("pods", "Pod")]);
+        let node = |ready: &str, desired: &str, state: &str, boot: &str| {
+            let mut node = reported(ready, false);
+            let prefix = "machineconfiguration.openshift.io";
+            node["metadata"]["annotations"] = json!({format!("{prefix}/currentConfig"): "a",
+                format!("{prefix}/desiredConfig"): desired, format!("{prefix}/state"): state});
+            node["status"]["nodeInfo"] = json!({"bootID": boot});
+            node
+        };
+        life.put("nodes", "n1", node("True", "a", "Done", "b1"));
+        life.put("pods", "shop/agent-1", agent("n1", "True"));
+        life.until("14:08:00");
+        life.put("nodes", "n1", node("True", "b", state, "b1"));
+        life.until("14:10:00");
+        life.put("nodes", "n1", node("False", "b", state, boot));
+        life.put("pods", "shop/agent-1", agent("n1", "False"));
+        life.until(ends);
+        life.put("nodes", "n1", node("True", "b", state, boot));
+        life.put("pods", "shop/agent-1", agent("n1", "True"));
+        unplanned(&life.end("15:00:00"))
+    };
+    assert!(of("Working", "b2", "14:12:00").is_empty());
+    let lost = [
+        "Node n1 NodeStatusUnknown",
+        "Job shop/agent ContainersNotReady",
+    ];
+    assert_eq!(of("Working", "b1", "14:12:00"), lost, "it was not rebooted");
+    assert_eq!(of("Done", "b2", "14:12:00"), lost, "nothing was applied");
+    assert_eq!(of("Working", "b2", "14:40:00"), lost, "it took too long");
+}
