@@ -1,6 +1,6 @@
 //! The interface of a monitor test: what it is, what it needs, and what it reports.
 
-use crate::applies::{AppliesTo, RuleClass};
+use crate::applies::{Applicability, AppliesTo, RuleClass};
 use crate::facts::FactsOverTime;
 use crate::feed::Watcher;
 use crate::interval::{Interval, Intervals, Locator};
@@ -56,6 +56,12 @@ impl MonitorTestInfo {
         } else {
             "blocking"
         }
+    }
+
+    /// Returns whether it judges a cluster, by what is known of it; that cluster may not serve what it reads.
+    pub fn judges(&self, cluster: &FactsOverTime) -> bool {
+        let applicability = self.applies_to.on(self.class, cluster, |_resource| true);
+        !matches!(applicability, Applicability::None(_))
     }
 }
 

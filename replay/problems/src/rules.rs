@@ -13,9 +13,9 @@ use crate::words::shortened;
 use kubereel_format::{RecordedAt, ResourceInfo};
 use kubereel_history::{Timeline, harmless, timetext};
 use kubereel_monitortests::{
-    AppliesTo, CaseGap, ClusterKind, FindingSubject, Interest, IntervalNeeds, JudgeContext,
-    MonitorTest, MonitorTestInfo, Needs, RuleClass, Severity, TestCase, TestFinding, WatchedEvent,
-    Watcher, WrittenIn, builtin, is_platform_namespace,
+    AppliesTo, CaseGap, ClusterKind, FactsOverTime, FindingSubject, Interest, IntervalNeeds,
+    JudgeContext, MonitorTest, MonitorTestInfo, Needs, Phase, RuleClass, Severity, TestCase,
+    TestFinding, WatchedEvent, Watcher, WrittenIn, builtin, is_platform_namespace,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -27,12 +27,19 @@ pub const PROBLEMS_MONITOR: &str = "problems";
 const MOST_REASON: usize = 120;
 const MOST_MESSAGE: usize = 1_000;
 
-/// A drain that a budget held for less, and a release that was retrieved at last within it, fail nothing.
+/// A drain that a budget held for less, a release that was retrieved at last within it, and a shorter consequence of
+/// what no rule judges fail nothing.
 const SHORT_WAIT_MICROS: i64 = 10 * 60 * 1_000_000;
+
+/// The rules that judge whether operators are available, and whether they are degraded.
+const OPERATOR_RULES: [&str; 2] = ["operator-available", "operator-degraded"];
 
 /// Returns every monitor test of the program, new: the built-in ones and those of the problems.
 pub fn monitor_tests() -> Vec<Box<dyn MonitorTest>> {
     let mut tests = builtin();
+    let all = tests.iter().map(|test| test.about());
+    let operator_rules = all.filter(|about| OPERATOR_RULES.contains(&about.id.as_str()));
+    let operator_rules: Rc<[MonitorTestInfo]> = operator_rules.cloned().collect();
     let shared = Rc::new(RefCell::new(SharedReading::Waiting));
     for kind in SignKind::ALL {
         if let Some((id, junit, resources)) = rule(kind) {
@@ -41,6 +48,7 @@ pub fn monitor_tests() -> Vec<Box<dyn MonitorTest>> {
                 resources,
                 about: about(kind, id, junit),
                 shared: Rc::clone(&shared),
+                operator_rules: Rc::clone(&operator_rules),
                 watcher: None,
             }));
         }
@@ -84,6 +92,8 @@ struct ProblemTest {
     resources: RuleResources,
     about: MonitorTestInfo,
     shared: Rc<RefCell<SharedReading>>,
+    /// The rules that judge operators.
+    operator_rules: Rc<[MonitorTestInfo]>,
     watcher: Option<SharedWatcher>,
 }
 
@@ -166,7 +176,8 @@ impl MonitorTest for ProblemTest {
         let judged = JudgedProblems {
             timeline,
             all: &problems,
-            is_openshift: scene.facts.is_openshift(),
+            facts: scene.facts,
+            operator_rules: &self.operator_rules,
         };
         case.findings = judged.findings(self.kind);
         *shared = SharedReading::Done(problems);
@@ -215,7 +226,8 @@ impl ProblemTest {
 struct JudgedProblems<'a> {
     timeline: &'a Timeline,
     all: &'a [Problem],
-    is_openshift: bool,
+    facts: &'a FactsOverTime,
+    operator_rules: &'a [MonitorTestInfo],
 }
 
 impl JudgedProblems<'_> {
@@ -237,14 +249,29 @@ impl JudgedProblems<'_> {
 
     /// Returns how much a sign of a kind counts that a problem shows.
     fn severity(&self, problem: &Problem, kind: SignKind) -> Severity {
-        let is_lenient = problem.consequence_of.is_some()
-            || self.is_openshift && is_judged_upstream(problem, kind)
+        let by = problem.consequence_of.and_then(|by| self.all.get(by));
+        let is_lenient = by.is_some_and(|by| self.is_judged(by) || is_short(problem))
+            || self.facts.is_openshift() && is_judged_upstream(problem, kind)
             || is_short_wait(problem);
         if is_lenient {
             Severity::Flake
         } else {
             Severity::Fail
         }
+    }
+
+    /// Returns whether a rule judges what explains another problem. Upstream's rules judge no operator of a single Node,
+    /// and none before the installation is complete.
+    fn is_judged(&self, by: &Problem) -> bool {
+        let rule = match by.kind {
+            SignKind::OperatorUnavailable => OPERATOR_RULES[0],
+            SignKind::OperatorDegraded => OPERATOR_RULES[1],
+            _ => return true,
+        };
+        let mut rules = self.operator_rules.iter().filter(|about| about.id == rule);
+        let until = by.to.unwrap_or(self.timeline.end());
+        rules.any(|about| about.judges(self.facts))
+            && self.facts.phase(until) != Some(Phase::Install)
     }
 
     fn of_problem(&self, problem: &Problem) -> TestFinding {
@@ -353,11 +380,16 @@ impl JudgedProblems<'_> {
 /// Returns whether something that is there to make others wait, or is tried again, soon let them go
 /// on.
 fn is_short_wait(problem: &Problem) -> bool {
-    let is_short = |to: RecordedAt| to.micros_since(problem.from.at) < SHORT_WAIT_MICROS;
     matches!(
         problem.kind,
         SignKind::DrainHeld | SignKind::ReleaseNotAccepted
-    ) && problem.to.is_some_and(is_short)
+    ) && is_short(problem)
+}
+
+/// Returns whether a problem was over soon.
+fn is_short(problem: &Problem) -> bool {
+    let is_short = |to: RecordedAt| to.micros_since(problem.from.at) < SHORT_WAIT_MICROS;
+    problem.to.is_some_and(is_short)
 }
 
 /// Returns whether upstream has rules for such a problem of an OpenShift cluster: theirs is the

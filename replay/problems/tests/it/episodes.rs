@@ -1467,3 +1467,56 @@ fn a_reboot_for_another_configuration_without_a_drain_is_planned() {
     assert_eq!(of("Done", "b2", "14:12:00"), lost, "nothing was applied");
     assert_eq!(of("Working", "b2", "14:40:00"), lost, "it took too long");
 }
+
+#[test]
+fn a_version_that_fails_for_an_operator_that_no_rule_judges_fails_its_own_rule() {
+    let operators = "clusteroperators.config.openshift.io";
+    let versions = "clusterversions.config.openshift.io";
+    let of = |topology: &str, state: &str, ends: Option<&str>| {
+        let infrastructures = "infrastructures.config.openshift.io";
+        let mut life = Life::of(&[
+            (versions, "ClusterVersion"),
+            (operators, "ClusterOperator"),
+            (infrastructures, "Infrastructure"),
+        ]);
+        let operator = |available: &str| {
+            json!({"metadata": {}, "status": {"conditions": [
+                condition("Available", available, "Down", "m"), condition("Degraded", "False", "", "")]}})
+        };
+        let version = |failing: &str| {
+            let done = (state == "Completed").then_some("2026-11-20T11:00:00Z");
+            json!({"metadata": {"creationTimestamp": "2026-11-20T10:00:00Z"}, "status": {
+                "desired": {"version": "4.21.1", "image": "4.21.1"},
+                "history": [{"state": state, "version": "4.21.1", "image": "4.21.1",
+                    "startedTime": "2026-11-20T10:00:00Z", "completionTime": done}],
+                "conditions": [condition("Available", "True", "", ""),
+                    condition("Failing", failing, "ClusterOperatorNotAvailable",
+                    "Cluster operator dns is not available")]}})
+        };
+        life.find(
+            infrastructures,
+            "cluster",
+            json!({"metadata": {}, "status": {"controlPlaneTopology": topology}}),
+        );
+        life.find(operators, "dns", operator("True"));
+        life.find(versions, "version", version("False"));
+        life.until("14:10:00");
+        life.put(operators, "dns", operator("False"));
+        life.until("14:20:00");
+        life.put(versions, "version", version("True"));
+        if let Some(ends) = ends {
+            life.until(ends);
+            life.put(versions, "version", version("False"));
+        }
+        life.judged("15:30:00")
+            .verdict_of("cluster-version-failing")
+            .expect("the rule")
+    };
+    let (failed, flaked) = (CaseVerdict::Fail, CaseVerdict::Flake);
+    assert_eq!(of("SingleReplica", "Completed", None), failed);
+    assert_eq!(of("HighlyAvailable", "Completed", None), flaked);
+    assert_eq!(of("HighlyAvailable", "Partial", None), failed);
+    // A short failure is normal while operators are updated.
+    let ends = Some("14:25:00");
+    assert_eq!(of("SingleReplica", "Completed", ends), flaked);
+}
