@@ -112,12 +112,13 @@ pub(crate) fn form(value: &str) -> ValueForm {
         || is_time(value)
         || is_address(value)
         || is_image(value)
+        || is_switch(value)
         || is_name(value);
     if is_name {
         ValueForm::Name
     } else if is_short_number(value) {
         ValueForm::Number
-    } else if is_word(value) {
+    } else if is_word(value) || is_known(value) {
         ValueForm::Word
     } else {
         ValueForm::Other
@@ -229,11 +230,11 @@ const PAIRS: [&str; 26] = [
 
 /// Words with digits, and abbreviations that are spelled letter by letter.
 #[rustfmt::skip]
-const KNOWN: [&str; 44] = [
-    "aes128", "aes256", "amd64", "arm64", "base64", "crd", "crds", "crt", "csr", "ec2", "el7", "el8", "es256",
-    "healthz", "htpasswd", "http2", "i18n", "ipv4", "ipv6", "jks", "k8s", "livez", "md5", "oauth2", "p12", "pkcs12",
-    "pkcs8", "ppc64le", "readyz", "rhel7", "rhel8", "rhel9", "rs256", "s390x", "s3", "sha1", "sha256", "sha512",
-    "tls12", "ubi8", "ubi9", "utf8", "x509", "x86",
+const KNOWN: [&str; 51] = [
+    "aes128", "aes256", "amd64", "arm64", "base64", "chacha20", "crd", "crds", "crt", "csr", "ec2", "ecdhe", "ecdsa",
+    "el7", "el8", "es256", "healthz", "htpasswd", "http2", "https", "i18n", "ipv4", "ipv6", "jks", "json", "k8s",
+    "livez", "md5", "oauth2", "p12", "pkcs12", "pkcs8", "poly1305", "ppc64le", "readyz", "rhel7", "rhel8", "rhel9",
+    "rs256", "s390x", "s3", "sha1", "sha256", "sha384", "sha512", "tls12", "ubi8", "ubi9", "utf8", "x509", "x86",
 ];
 
 /// The longest run of letters that counts as one word.
@@ -310,11 +311,17 @@ pub(crate) fn is_atom(text: &str) -> bool {
                     .or_else(|| stage.strip_prefix("beta"))
                     .is_some_and(|stage| is_digits(stage, 0..=2)))
     };
-    text.is_empty()
-        || is_digits(text, 0..=4)
-        || is_word(text)
-        || is_api_version()
-        || KNOWN.iter().any(|known| text.eq_ignore_ascii_case(known))
+    text.is_empty() || is_digits(text, 0..=4) || is_word(text) || is_api_version() || is_known(text)
+}
+
+fn is_known(text: &str) -> bool {
+    KNOWN.iter().any(|known| text.eq_ignore_ascii_case(known))
+}
+
+/// A feature gate: `NodeSwap=false`.
+fn is_switch(value: &str) -> bool {
+    let switch = value.split_once('=');
+    switch.is_some_and(|(name, value)| is_word(name) && matches!(value, "true" | "false"))
 }
 
 fn is_digits(text: &str, len: RangeInclusive<usize>) -> bool {
@@ -673,7 +680,6 @@ mod tests {
                     "4.18.3",
                     "v1.31.0-rc.2+6f3e2a1",
                     "4.8.0-0.nightly-2021-07-31-065602",
-                    "10m",
                     "1h30m",
                     "512Mi",
                     "10.0.0.1",
@@ -683,10 +689,15 @@ mod tests {
                     "openshift-config/pull-secret",
                     "/healthz",
                     "4.8.0-202107302324.p0.git.7f3081b.assembly.stream-7f3081b",
+                    "APIPriorityAndFairness=true",
+                    "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
                 ],
             ),
             (ValueForm::Number, vec!["8443", "0", "-1"]),
-            (ValueForm::Word, vec!["info", "RollingUpdate", "Succeeded"]),
+            (
+                ValueForm::Word,
+                vec!["info", "RollingUpdate", "Succeeded", "json", "HTTPS"],
+            ),
             (
                 ValueForm::Other,
                 vec![

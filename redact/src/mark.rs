@@ -73,7 +73,7 @@ fn is_uuid(text: &str) -> bool {
             .all(|byte| byte == b'-' || byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
-/// Returns whether a text is exactly a mark.
+/// Returns whether a text is exactly a mark, or several in a row: parts of a value that were replaced each for itself.
 pub(crate) fn is_mark(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else {
         return false;
@@ -83,13 +83,14 @@ pub(crate) fn is_mark(text: &[u8]) -> bool {
             .split_once(" bytes, ")
             .is_some_and(|(len, hash)| is_number(len) && is_hash(hash));
     }
-    let Some(rest) = text.strip_prefix(WORD) else {
-        return false;
+    let is_word = |word: &str| {
+        let Some(rest) = word.strip_prefix(WORD) else {
+            return false;
+        };
+        let parts = rest.split_once("-bytes-");
+        is_uuid(rest) || parts.is_some_and(|(len, hash)| is_number(len) && is_hash(hash))
     };
-    is_uuid(rest)
-        || rest
-            .split_once("-bytes-")
-            .is_some_and(|(len, hash)| is_number(len) && is_hash(hash))
+    text.split(' ').all(is_word)
 }
 
 /// Returns whether a text is the base64 of exactly a mark.
@@ -205,6 +206,8 @@ mod tests {
             assert!(!is_mark(format!("{mark}x").as_bytes()));
             assert!(!is_mark(format!(" {mark}").as_bytes()));
         }
+        assert!(is_mark(format!("{word} {word}").as_bytes()));
+        assert!(!is_mark(format!("{word} x").as_bytes()));
         let name = name_of("0b1f9cc6-6a5e-4d0b-9d0e-9f3a4a0a8a11").expect("a uid");
         assert!(is_mark(name.as_bytes()));
         assert_eq!(name_of("sha256~token"), None);

@@ -267,6 +267,10 @@ openshift-config admin-acks * # the upgrades that an administrator agreed to
 openshift-config-managed admin-gates * # what an administrator must agree to before an upgrade
 openshift-machine-config-operator machine-config-osimageurl * # the release and its images
 openshift-machine-config-operator coreos-bootimages * # the public list of boot images
+openshift-etcd revision-status-* reason # why a revision of the static Pods began
+openshift-kube-apiserver revision-status-* reason # the same
+openshift-kube-controller-manager revision-status-* reason # the same
+openshift-kube-scheduler revision-status-* reason # the same
 ";
 
 /// The metadata that the rules for `ConfigMaps` and for names need, read before the object's values.
@@ -305,15 +309,15 @@ impl ObjectIdentity {
 
     fn lists(&self, key: &str) -> bool {
         KEPT.lines().any(|row| {
-            let mut words = row.split(' ');
-            words.next() == Some(self.metadata.namespace.as_str())
-                && words.next() == Some(self.metadata.name.as_str())
-                && words
-                    .next()
-                    .is_some_and(|pattern| match pattern.strip_suffix('*') {
-                        Some(begin) => key.starts_with(begin),
-                        None => key == pattern,
-                    })
+            let mut patterns = row.split(' ');
+            let of = [&self.metadata.namespace, &self.metadata.name, key];
+            of.into_iter().all(|word| {
+                let pattern = patterns.next();
+                pattern.is_some_and(|pattern| match pattern.strip_suffix('*') {
+                    Some(begin) => word.starts_with(begin),
+                    None => word == pattern,
+                })
+            })
         })
     }
 }

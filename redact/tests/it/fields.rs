@@ -163,6 +163,12 @@ fn config_maps_keep_what_the_list_names_and_certificates() {
     let object = json!({"kind": "ConfigMap", "metadata": {"namespace": "openshift-config-managed", "name": "admin-gates"},
         "data": {"ack-4.18": "read this first"}});
     assert_eq!(redacted(&subject, &object.to_string()), object.to_string());
+    let mut object = json!({"kind": "ConfigMap",
+        "metadata": {"namespace": "openshift-kube-apiserver", "name": "revision-status-7"},
+        "data": {"reason": "configmap/serviceaccount-ca has changed", "revision": "7"}});
+    assert_eq!(redacted(&subject, &object.to_string()), object.to_string());
+    object["metadata"]["namespace"] = "shop".into();
+    assert!(!redacted(&subject, &object.to_string()).contains("has changed"));
     let object = json!({"data": {"ca.crt": certificate, "empty": ""}, "immutable": true});
     assert_eq!(redacted(&subject, &object.to_string()), object.to_string());
     let object = json!({"data": {"ca.crt": format!("{certificate}x: canary")}});
@@ -196,6 +202,7 @@ fn config_maps_keep_values_with_a_form_and_the_rest_of_json() {
         "image": "registry.redhat.io/rhel9/thing:1.4-2", "reason": "configmap/config", "kubeconfig": kubeconfig,
         "service-account.pub": "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----\n",
         "config.json": r#"{"kind": "Config", "verbose": true, "bind": "0.0.0.0:8443", "level": 4, "none": null}"#,
+        "pod.json": r#"{"scheme": "HTTPS", "format": "json", "featureGates": ["NodeDisruptionExclusion=true"]}"#,
     }});
     assert_eq!(redacted(&subject, &object.to_string()), object.to_string());
     for (key, value) in [
