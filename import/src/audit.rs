@@ -222,6 +222,35 @@ pub(crate) struct AuditTarget {
     pub(crate) name: String,
 }
 
+/// A request without the body of its object.
+#[derive(Debug)]
+pub(crate) struct AuditRequest {
+    pub(crate) target: AuditTarget,
+    user: String,
+    verb: String,
+    subresource: String,
+}
+
+impl AuditRequest {
+    /// Describes the user and the request. The name is that of the target as it may be stored.
+    pub(crate) fn words(&self, name: &str) -> String {
+        let target = &self.target;
+        let mut words = format!("{}: {} {}", self.user, self.verb, target.plural);
+        for (before, word) in [
+            (".", target.group.as_str()),
+            ("/", name),
+            (" --subresource=", &self.subresource),
+            (" -n ", &target.namespace),
+        ] {
+            if !word.is_empty() {
+                words.push_str(before);
+                words.push_str(word);
+            }
+        }
+        words
+    }
+}
+
 /// The meaning of an audit event.
 #[derive(Debug)]
 pub(crate) enum AuditRecord<'a> {
@@ -234,17 +263,14 @@ pub(crate) enum AuditRecord<'a> {
     /// An object was deleted, and its last body is not in the log.
     Gone {
         at: RecordedAt,
-        target: AuditTarget,
         /// Its uid; empty if the response does not have it.
         uid: String,
-        /// The user and the request.
-        words: String,
+        request: AuditRequest,
     },
     /// A change without a body.
     Words {
         at: RecordedAt,
-        /// The user and the request.
-        words: String,
+        request: AuditRequest,
     },
     /// It changed nothing.
     Read,
@@ -334,20 +360,14 @@ impl<'a> AuditRecord<'a> {
             target.resource.as_ref(),
             "leases" | "events" | "tokenreviews" | "subjectaccessreviews"
         );
-        let words = event.words(target);
+        let request = event.request(target);
         if let Some(uid) = event.deleted_uid(kind, target) {
-            let target = target.to_owned_target();
-            return Ok(Self::Gone {
-                at,
-                target,
-                uid,
-                words,
-            });
+            return Ok(Self::Gone { at, uid, request });
         }
         if is_routine {
             return Ok(Self::Routine);
         }
-        Ok(Self::Words { at, words })
+        Ok(Self::Words { at, request })
     }
 }
 
@@ -437,31 +457,17 @@ impl<'a> AuditEvent<'a> {
         Some(parsed::<StatusDetails>(of.details).uid)
     }
 
-    /// Describes the user and the request.
-    fn words(&self, target: &ObjectRef<'_>) -> String {
-        let mut resource = target.resource.clone().into_owned();
-        if !target.api_group.is_empty() {
-            resource.push('.');
-            resource.push_str(&target.api_group);
-        }
-        if !target.name.is_empty() {
-            resource.push('/');
-            resource.push_str(&target.name);
-        }
-        if !target.subresource.is_empty() {
-            resource.push_str(" --subresource=");
-            resource.push_str(&target.subresource);
-        }
-        if !target.namespace.is_empty() {
-            resource.push_str(" -n ");
-            resource.push_str(&target.namespace);
-        }
-        let user = if self.user.username.is_empty() {
-            "somebody"
-        } else {
-            &self.user.username
+    fn request(&self, target: &ObjectRef<'_>) -> AuditRequest {
+        let user = match self.user.username.as_ref() {
+            "" => "somebody",
+            user => user,
         };
-        format!("{user}: {} {resource}", self.verb)
+        AuditRequest {
+            target: target.to_owned_target(),
+            user: user.to_owned(),
+            verb: self.verb.clone().into_owned(),
+            subresource: target.subresource.clone().into_owned(),
+        }
     }
 }
 
@@ -508,8 +514,10 @@ mod tests {
                     bodies.iter().map(|(kind, _)| format!("{kind:?}")).collect();
                 format!("{} {}", target.plural, kinds.join(" "))
             }
-            AuditRecord::Gone { words, .. } => format!("gone: {words}"),
-            AuditRecord::Words { words, .. } => words,
+            AuditRecord::Gone { request, .. } => {
+                format!("gone: {}", request.words(&request.target.name))
+            }
+            AuditRecord::Words { request, .. } => request.words(&request.target.name),
             other => format!("{other:?}"),
         }
     }

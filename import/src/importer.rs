@@ -8,7 +8,7 @@
 //!   import early.
 //! * An unobserved deletion is written only for objects that a later list covers and lacks.
 
-use crate::audit::{AuditRecord, AuditTarget};
+use crate::audit::{AuditRecord, AuditRequest, AuditTarget};
 use crate::capture::CapturedGroup;
 use crate::document::{
     self, EventLine, ImportedHead, Leaf, ListType, leaves, leaves_before_damage,
@@ -709,15 +709,11 @@ impl Importer {
                     self.object(at, Arrival::Watched(kind), &named, body.get().as_bytes())?;
                 }
             }
-            AuditRecord::Gone {
-                at,
-                target,
-                uid,
-                words,
-            } => {
+            AuditRecord::Gone { at, uid, request } => {
                 if self.end.is_some_and(|end| at < end) {
                     return Err(BrokenReason::BeforeEnd.into());
                 }
+                let target = &request.target;
                 let info = self.resources.find(&target.query())?;
                 let api_version = format!("{}/{}", target.group, target.version);
                 // As it is in the reel: the name may be a secret.
@@ -725,16 +721,16 @@ impl Importer {
                 let key = ExistingKey {
                     resource: info.id,
                     name: name.into_owned(),
-                    namespace: target.namespace,
+                    namespace: target.namespace.clone(),
                 };
                 let Some(uid) = self.live.uid(&key) else {
-                    return self.mark(at, &words);
+                    return self.mark(at, &request);
                 };
                 self.lists.audit.with_bodies += 1;
                 self.live.remove(&key, &uid, "");
                 self.deletion(at, &key, &uid, Evidence::Imported)?;
             }
-            AuditRecord::Words { at, words } => return self.mark(at, &words),
+            AuditRecord::Words { at, request } => return self.mark(at, &request),
             AuditRecord::Read => counts.reads += 1,
             AuditRecord::Failed => counts.failed += 1,
             AuditRecord::DryRun => counts.dry_runs += 1,
@@ -744,11 +740,12 @@ impl Importer {
         Ok(())
     }
 
-    fn mark(&mut self, at: RecordedAt, words: &str) -> Result<(), PartRefusal> {
+    fn mark(&mut self, at: RecordedAt, request: &AuditRequest) -> Result<(), PartRefusal> {
         if self.end.is_some_and(|end| at < end) {
             return Err(BrokenReason::BeforeEnd.into());
         }
         self.lists.audit.marks += 1;
+        let words = request.words(&self.secrets.requested_name(&request.target));
         let words = words
             .get(..words.floor_char_boundary(MAX_MARK))
             .unwrap_or_default();

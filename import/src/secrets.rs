@@ -1,5 +1,6 @@
 //! Secrets during an import: counts Secrets with values, and redacts on request.
 
+use crate::audit::AuditTarget;
 use crate::input::len_u64;
 use kubereel_format::{REDACTION_PREFIX, ResourceInfo};
 use kubereel_redact::Extra;
@@ -104,6 +105,17 @@ impl SecretRedaction {
         let subjects = subjects(resource, api_version, kind);
         let hiding = subjects.iter().find(|one| redactor.hides_names(one));
         redactor.name(hiding.unwrap_or(&ResourceType::default()), name, uid)
+    }
+
+    /// Returns the name that a request has, as it may be stored.
+    pub(crate) fn requested_name<'a>(&self, target: &'a AuditTarget) -> Cow<'a, str> {
+        match &self.redactor {
+            Some(redactor) => {
+                let resource = ResourceType::new(&target.group, &target.plural);
+                redactor.name(&resource, &target.name, "")
+            }
+            None => Cow::Borrowed(&target.name),
+        }
     }
 
     /// Describes the redactions, if redaction was requested.

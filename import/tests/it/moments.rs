@@ -335,6 +335,47 @@ fn the_deletion_of_an_object_whose_name_is_redacted_is_one() {
 }
 
 #[test]
+fn the_marks_of_an_audit_log_have_no_name_that_is_redacted_by_its_place() {
+    let lines = [
+        ("oauthaccesstokens", "oldtoken"),
+        ("oauthclients", "console"),
+    ];
+    let lines = lines.map(|(resource, name)| {
+        json!({
+            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "auditID": "x", "stage": "ResponseComplete", "verb": "delete",
+            "objectRef": {"resource": resource, "name": name, "apiGroup": "oauth.openshift.io", "apiVersion": "v1"},
+            "responseStatus": {"code": 200}, "stageTimestamp": "1970-01-01T00:00:01Z",
+        })
+        .to_string()
+    });
+    let place = tempfile::tempdir().expect("a folder");
+    let reel = place.path().join("a.reel");
+    let mut options = ImportOptions::new("test", "a test");
+    options.redact = true;
+    let outcome = import_all(
+        vec![list("1", 1, lines.join("\n"))],
+        &reel,
+        &options,
+        |_| {},
+    );
+    assert_eq!(outcome.expect("an import").lists.audit.marks, 2);
+    let opened = Reel::open(&reel).expect("a reel");
+    let notes: Vec<String> = opened
+        .notes()
+        .iter()
+        .map(|one| format!("{one:?}"))
+        .collect();
+    let notes = notes.concat();
+    assert!(!notes.contains("oldtoken"), "{notes}");
+    let words = "delete oauthaccesstokens.oauth.openshift.io/redacted-by-kubereel-8-bytes-";
+    assert!(notes.contains(words), "{notes}");
+    assert!(
+        notes.contains("delete oauthclients.oauth.openshift.io/console"),
+        "{notes}"
+    );
+}
+
+#[test]
 fn lists_whose_times_contradict_their_versions_are_refused() {
     let with_version = |text: String, version: &str| {
         text.replace(
