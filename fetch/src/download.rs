@@ -116,6 +116,7 @@ pub fn fetch(
         options,
         entry: place.entry(),
         place,
+        is_chunked: false,
         progress: &mut progress,
     }
     .run()?;
@@ -178,6 +179,8 @@ struct Download<'a> {
     options: &'a FetchOptions,
     place: CachePlace,
     entry: CacheEntry,
+    /// Whether the end of the body shows that it is whole, although it has no declared length.
+    is_chunked: bool,
     progress: &'a mut dyn FnMut(FetchProgress),
 }
 
@@ -233,6 +236,9 @@ impl Download<'_> {
                 Err(error) => return Err(error),
             };
             let BodyEnd::Cut(source) = ended else {
+                if self.is_chunked {
+                    self.entry.total = Some(part.bytes());
+                }
                 return self.place.finish(part, self.entry);
             };
             let is_further = part.bytes() > before && self.entry.validator().is_some();
@@ -264,6 +270,10 @@ impl Download<'_> {
         // ranges.
         let mut headers = vec![("accept-encoding", "gzip".to_owned())];
         if is_complete {
+            // A connection that ended too early may have cut a file of unknown length: it is downloaded again.
+            if self.entry.total.is_none() {
+                return headers;
+            }
             if let Some(etag) = &self.entry.etag {
                 headers.push(("if-none-match", etag.clone()));
             } else if let Some(date) = &self.entry.last_modified {
@@ -317,6 +327,8 @@ impl Download<'_> {
             total: text(headers, "content-length").and_then(|length| length.parse().ok()),
             complete: None,
         };
+        self.is_chunked = self.entry.total.is_none()
+            && text(headers, "transfer-encoding").is_some_and(|coding| coding.contains("chunked"));
         if self
             .entry
             .total

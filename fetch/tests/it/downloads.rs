@@ -1,6 +1,6 @@
 //! Downloads: what is fetched, what is refused, and what a second request costs.
 
-use super::object_store::{ObjectStore, StoredFile};
+use super::object_store::{DeclaredLength, ObjectStore, StoredFile};
 use kubereel_fetch::{
     FetchClient, FetchError, FetchOptions, FetchProgress, FetchedFile, ReelAddress, WantedFile,
     fetch,
@@ -94,6 +94,28 @@ fn a_download_is_kept_and_asked_for_again_only_by_its_etag() {
     let reels = cache.map(|entry| entry.expect("an entry").path());
     let reels = reels.filter(|path| path.extension().is_some_and(|ending| ending == "reel"));
     assert_eq!(reels.count(), 2);
+}
+
+/// Without a length, nothing shows that a connection ended too early: the etag is that of the whole file.
+#[test]
+fn a_download_of_unknown_length_is_not_taken_for_the_file_of_its_etag() {
+    let world = World::new();
+    let mut file = StoredFile::of(noise(300_000));
+    file.length = DeclaredLength::Nowhere;
+    file.cuts = vec![100_000];
+    world.store.put("/a.reel", file);
+    assert_eq!(world.file("/a.reel").map(|cut| cut.len()), Ok(100_000));
+    assert_eq!(world.file("/a.reel"), Ok(noise(300_000)));
+    let mut file = StoredFile::of(noise(300_000));
+    file.length = DeclaredLength::Chunked;
+    world.store.put("/b.reel", file);
+    assert_eq!(world.file("/b.reel"), Ok(noise(300_000)));
+    assert_eq!(world.file("/b.reel"), Ok(noise(300_000)));
+    let asked = world.store.requests().into_iter();
+    let asked: Vec<bool> = asked
+        .map(|one| one.headers.contains_key("if-none-match"))
+        .collect();
+    assert_eq!(asked, [false, false, false, true]);
 }
 
 #[test]
@@ -218,7 +240,7 @@ fn what_is_too_large_or_endless_or_lies_about_its_length_is_refused() {
     endless.is_endless = true;
     world.store.put("/endless.reel", endless);
     let mut liar = StoredFile::of(noise(5000));
-    liar.promised = Some(6000);
+    liar.length = DeclaredLength::Other(6000);
     world.store.put("/liar.reel", liar);
     let limit = "larger than the limit of 1000000 bytes: ";
     for (path, words) in [

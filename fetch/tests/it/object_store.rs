@@ -11,6 +11,17 @@ use std::thread;
 /// The number of objects on a page of a list.
 const PAGE: usize = 2;
 
+/// How the length of a file is declared.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum DeclaredLength {
+    #[default]
+    Own,
+    Other(usize),
+    /// The end of the connection ends the file.
+    Nowhere,
+    Chunked,
+}
+
 /// The content of a path, and how the server sends it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StoredFile {
@@ -24,8 +35,8 @@ pub(crate) struct StoredFile {
     pub(crate) refusals: Vec<u16>,
     /// Sends the bytes repeatedly, with or without this length.
     pub(crate) is_endless: bool,
-    /// Declares another length.
-    pub(crate) promised: Option<usize>,
+    /// How its length is declared.
+    pub(crate) length: DeclaredLength,
     /// Sends no validator.
     pub(crate) is_anonymous: bool,
     /// Redirects to another address.
@@ -230,16 +241,19 @@ fn content(file: &mut StoredFile, request: &StoreRequest) -> (String, Vec<u8>, T
             )
         }
         None => {
-            let length = match (file.promised, file.is_endless) {
-                (Some(promised), _) => format!("Content-Length: {promised}\r\n"),
-                (None, true) => String::new(),
-                (None, false) => format!("Content-Length: {whole}\r\n"),
+            let mut body = file.bytes.clone();
+            let length = match file.length {
+                DeclaredLength::Own if file.is_endless => String::new(),
+                DeclaredLength::Own => format!("Content-Length: {whole}\r\n"),
+                DeclaredLength::Other(length) => format!("Content-Length: {length}\r\n"),
+                DeclaredLength::Nowhere => String::new(),
+                DeclaredLength::Chunked => {
+                    body.splice(0..0, format!("{whole:x}\r\n").into_bytes());
+                    body.extend(b"\r\n0\r\n\r\n");
+                    "Transfer-Encoding: chunked\r\n".to_owned()
+                }
             };
-            (
-                format!("HTTP/1.1 200 OK\r\n{head}{length}\r\n"),
-                file.bytes.clone(),
-                cut,
-            )
+            (format!("HTTP/1.1 200 OK\r\n{head}{length}\r\n"), body, cut)
         }
     }
 }
