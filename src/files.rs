@@ -293,10 +293,14 @@ pub(crate) fn public_path(path: &Path) -> PathBuf {
     }
 }
 
+/// Downloads the file at an address; `None` if the word is a path.
+pub(crate) fn download_file(path: &Path) -> Option<Result<FetchedFile, CommandError>> {
+    Some(download(address_of(path)?, WantedFile::Any))
+}
+
 /// Downloads and opens the file at an address; `None` if the word is a path.
 pub(crate) fn open_download(path: &Path) -> Option<Result<File, CommandError>> {
-    let word = address_of(path)?;
-    let opened = download(word, WantedFile::Any).and_then(|fetched| {
+    let opened = download_file(path)?.and_then(|fetched| {
         // An open file stays readable where its temporary name is taken away.
         File::open(fetched.path()).map_err(|error| cannot_read_input(&error, fetched.path()))
     });
@@ -460,6 +464,7 @@ fn explain_locate(error: &LocateError) -> CommandError {
             path,
             reels,
             are_files,
+            ..
         } => {
             one_of(CommandError::usage(error), reels, |reel| {
                 if *are_files {
@@ -473,6 +478,10 @@ fn explain_locate(error: &LocateError) -> CommandError {
             "to convert a must-gather, lists of objects or other recordings: kubereel import {} -o NEW.reel",
             shell_words::shell_word(path.as_os_str())
         )),
+        LocateError::Unpack { path, source: UnpackError::UnsupportedZip { .. } } => {
+            let path = shell_words::shell_word(path.as_os_str());
+            CommandError::reel(error).hint(format!("extract it with a program that supports it: unzip {path}"))
+        }
         LocateError::Unpack { source, .. } if source.is_damage() => {
             CommandError::reel(error).hint("the rest of the file is missing or damaged: copy or download it again")
         }

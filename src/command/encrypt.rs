@@ -9,6 +9,7 @@ use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::words::{bytes, count};
 use crate::{files, shell_words};
+use kubereel_fetch::FetchedFile;
 use kubereel_format::{harmless, is_in_use};
 use kubereel_share::{AgeRecipients, EncryptionError, RecipientError};
 use std::ffi::OsStr;
@@ -63,10 +64,10 @@ Examples:
   kubereel decrypt run.reel.age --age-identity key.txt  write run.reel
   kubereel decrypt shared.age run.reel -i key.txt")]
 pub(crate) struct DecryptArgs {
-    /// The file to decrypt
+    /// The file to decrypt, or its URL
     #[arg(value_name = "SRC")]
     source: PathBuf,
-    /// The file to write; default: SRC without .age
+    /// The file to write; default: SRC without .age, of a URL in this folder
     #[arg(value_name = "DST", value_parser = output_file())]
     destination: Option<PathBuf>,
     /// The file of age identities; default: that of --age-identity
@@ -187,26 +188,22 @@ fn recipients(args: &Args) -> Result<AgeRecipients, CommandError> {
 /// Runs `kubereel decrypt`.
 pub(crate) fn run_decrypt(args: &DecryptArgs, screen: &mut Console) -> Result<Exit, CommandError> {
     let source = &args.source;
-    let is_age = |ending: &OsStr| ending == ENDING;
-    let destination = match &args.destination {
-        Some(path) => path.clone(),
-        None if source.extension().is_some_and(is_age) => source.with_extension(""),
-        None => {
-            return Err(
-                CommandError::usage("no name for the decrypted file").hint(format!(
-                    "give one: kubereel decrypt {} DST",
-                    source.display()
-                )),
-            );
-        }
-    };
+    let given = args.destination.clone().or_else(|| decrypted_path(source));
+    let destination = given.ok_or_else(|| {
+        CommandError::usage("no name for the decrypted file").hint(format!(
+            "give one: kubereel decrypt {} DST",
+            files::shown(source)
+        ))
+    })?;
     for kept in [source].into_iter().chain(&args.identity) {
         files::refuse_input(kept, &destination)?;
     }
-    let input = open(source)?;
+    let fetched = files::download_file(source).transpose()?;
+    let file = fetched.as_ref().map_or(source.as_path(), FetchedFile::path);
+    let input = open(file)?;
     let mut output = OutputFile::create(&destination, args.force, 0o600)?;
-    if !encrypted::may_be_encrypted(source) {
-        let message = format!("{}: not encrypted", source.display());
+    if !encrypted::may_be_encrypted(file) {
+        let message = format!("{}: not encrypted", files::shown(source));
         return Err(CommandError::usage(message).hint("every command reads it as it is"));
     }
     let identities = encrypted::identities(args.identity.as_deref(), source)?;
@@ -222,6 +219,20 @@ pub(crate) fn run_decrypt(args: &DecryptArgs, screen: &mut Console) -> Result<Ex
         screen.line(format!("{}: {}", harmless(&name), bytes(written)))?;
     }
     Ok(Exit::Yes)
+}
+
+/// Names the decrypted file: as the encrypted one without its ending, that of an address in the current folder.
+fn decrypted_path(source: &Path) -> Option<PathBuf> {
+    let shown = files::shown(source);
+    let name = if source.to_str().is_some_and(files::is_address) {
+        let path = shown.split('?').next().unwrap_or_default();
+        PathBuf::from(path.rsplit('/').next()?)
+    } else {
+        source.to_owned()
+    };
+    let is_age = |ending: &OsStr| ending == ENDING;
+    let is_encrypted = name.extension().is_some_and(is_age);
+    is_encrypted.then(|| name.with_extension(""))
 }
 
 fn open(path: &Path) -> Result<File, CommandError> {

@@ -4,6 +4,7 @@ use super::run::{DEMO, Ran, program, run};
 use crate::object_store::{ObjectStore, StoredFile};
 use kubereel_format::{Appender, Note, SessionId, Stamp};
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
@@ -282,6 +283,36 @@ fn a_reel_that_is_being_recorded_is_read_as_a_copy_that_leaves_nothing() {
     let left = fs::read_dir(world.path().join("cache/kubereel/reels")).expect("a cache");
     assert_eq!(left.count(), 0);
     appender.commit().expect("goes on");
+}
+
+#[test]
+fn decrypt_takes_an_address() {
+    let world = World::new();
+    let identity = Command::new("age-keygen").output();
+    let Ok(identity) = identity else {
+        writeln!(std::io::stderr(), "skipped: no age").expect("stderr");
+        return;
+    };
+    let identity = String::from_utf8(identity.stdout).expect("text");
+    fs::write(world.path().join("key.txt"), &identity).expect("written");
+    let comment = identity
+        .lines()
+        .find_map(|line| line.strip_prefix("# public key: "));
+    let recipient = comment.expect("a recipient");
+    let _out = world
+        .run(&["encrypt", DEMO, "run.reel.age", "-r", recipient])
+        .ok();
+    let bytes = fs::read(world.path().join("run.reel.age")).expect("a file");
+    world
+        .store
+        .put("/files/their.reel.age", StoredFile::of(bytes));
+    let url = format!("{}/files/their.reel.age?signature=s3cret", world.store.base);
+    for more in [&[][..], &["other.reel"]] {
+        let args = [&["decrypt", &url][..], more, &["-i", "key.txt"]].concat();
+        let _out = world.run(&args).ok();
+        let name = more.first().unwrap_or(&"their.reel");
+        assert_eq!(fs::read(world.path().join(name)).expect("a reel"), demo());
+    }
 }
 
 #[test]

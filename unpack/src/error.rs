@@ -36,6 +36,14 @@ pub enum UnpackError {
         /// The error of the archive's reader.
         source: io::Error,
     },
+    /// A file of a zip archive needs a password, or is compressed in a way that is not supported.
+    #[error("the zip archive cannot be read {}: {reason}", place(after))]
+    UnsupportedZip {
+        /// The last file that was read; empty if there was none.
+        after: String,
+        /// What is not supported.
+        reason: String,
+    },
     /// It exceeds the size limit.
     #[error("more than {limit} bytes after decompression")]
     TooLarge {
@@ -89,11 +97,14 @@ impl UnpackError {
         error.downcast::<Self>()
     }
 
-    /// Returns whether data is damaged: what was read before the error can be used.
+    /// Returns whether data is damaged or not supported: what was read before the error can be used.
     pub const fn is_damage(&self) -> bool {
         matches!(
             self,
-            Self::Damaged { .. } | Self::DamagedArchive { .. } | Self::DamagedFile { .. }
+            Self::Damaged { .. }
+                | Self::DamagedArchive { .. }
+                | Self::DamagedFile { .. }
+                | Self::UnsupportedZip { .. }
         )
     }
 

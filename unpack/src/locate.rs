@@ -66,11 +66,13 @@ impl LocatedReel {
 #[non_exhaustive]
 pub enum LocateError {
     /// It has more than one.
-    #[error("{} reels in {}", reels.len(), path.display())]
+    #[error("{count} reels in {}", path.display())]
     Several {
         /// The folder or archive.
         path: PathBuf,
-        /// The reels in it, up to a limit.
+        /// The number of reels in it.
+        count: usize,
+        /// Their names, up to a limit.
         reels: Vec<String>,
         /// Whether they are files that can be opened by these names.
         are_files: bool,
@@ -226,6 +228,7 @@ fn in_folder(
         [reel] => locate(reel, cache, progress),
         several => Err(LocateError::Several {
             path: root.to_owned(),
+            count: several.len(),
             reels: several
                 .iter()
                 .map(|one| one.display().to_string())
@@ -289,6 +292,7 @@ fn inside(
         found: None,
         damage: None,
         names: Vec::new(),
+        reels: 0,
     };
     let plain = PlainInput::open(BufReader::with_capacity(PIECE, &file), u64::MAX)
         .map_err(|error| unpack_error(path, error))?;
@@ -325,9 +329,10 @@ fn inside(
         path: path.to_owned(),
         found,
     };
-    if copy.names.len() > 1 {
+    if copy.reels > 1 {
         return Err(LocateError::Several {
             path: path.to_owned(),
+            count: copy.reels,
             reels: copy.names,
             are_files: false,
         });
@@ -359,6 +364,7 @@ struct ReelCopy<'a> {
     found: Option<NamedTempFile>,
     damage: Option<UnpackError>,
     names: Vec<String>,
+    reels: usize,
 }
 
 impl ReelCopy<'_> {
@@ -377,6 +383,9 @@ impl ReelCopy<'_> {
 
     /// Takes a file if it is a reel.
     fn look(&mut self, name: &str, content: &mut dyn Read) -> Result<(), LocateError> {
+        if is_unfinished_copy(Path::new(name)) {
+            return Ok(());
+        }
         let failed = |error| unpack_error(Path::new(name), error);
         let plain = PlainInput::open(BufReader::new(content), self.cache.reel_bytes);
         let plain = match plain {
@@ -396,10 +405,12 @@ impl ReelCopy<'_> {
     }
 
     fn take(&mut self, name: &str, mut plain: impl BufRead) -> Result<(), LocateError> {
-        if self.names.len() < NAMED {
+        self.reels += 1;
+        // An archive may have two files of one name.
+        if self.names.len() < NAMED && !self.names.iter().any(|known| known == name) {
             self.names.push(name.to_owned());
         }
-        if self.names.len() > 1 {
+        if self.reels > 1 {
             return Ok(());
         }
         let mut file = self.file()?;
@@ -768,6 +779,39 @@ mod tests {
         assert_eq!(
             located(&run.join("b.part"), folder.path()).expect("found"),
             SEALED
+        );
+    }
+
+    #[test]
+    fn an_archive_has_no_reels_that_a_killed_program_left_and_names_each_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.tar");
+        let files = ["a.reel.tmp", ".a.reel.part", "a.reel"].map(|name| (name, SEALED.to_vec()));
+        fs::write(&path, tar_of(&files)).expect("written");
+        assert_eq!(located(&path, folder.path()).expect("found"), SEALED);
+        let files = ["a.reel", "a.reel"].map(|name| (name, SEALED.to_vec()));
+        fs::write(&path, tar_of(&files)).expect("written");
+        let error = located(&path, folder.path()).expect_err("two");
+        assert!(error.to_string().starts_with("2 reels in "), "{error}");
+        assert!(matches!(error, LocateError::Several { reels, .. } if reels == ["a.reel"]));
+    }
+
+    #[test]
+    fn a_zip_archive_with_a_password_is_not_damaged() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.zip");
+        let mut bytes = zip_of(&[("run.reel", SEALED.to_vec())]);
+        // The flag of encryption, in the header of the file and in the directory.
+        for (mark, flags) in [(b"PK\x03\x04", 6), (b"PK\x01\x02", 8)] {
+            let at = bytes.windows(4).position(|four| four == mark);
+            bytes[at.expect("a header") + flags] |= 1;
+        }
+        fs::write(&path, bytes).expect("written");
+        let error = located(&path, folder.path()).expect_err("no password");
+        let text = error.to_string();
+        assert!(
+            !text.contains("damaged") && text.contains("Password required"),
+            "{text}"
         );
     }
 

@@ -306,6 +306,12 @@ pub fn walk_zip<E: From<UnpackError>>(
     let mut last = String::new();
     let failed = |last: &str, error: ZipError| match error {
         ZipError::Io(error) => damaged("zip", last, error),
+        ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => {
+            UnpackError::UnsupportedZip {
+                after: quoted(last),
+                reason: error.to_string(),
+            }
+        }
         error => damaged("zip", last, io::Error::other(error)),
     };
     let mut archive = match ZipArchive::new(file) {
