@@ -651,9 +651,9 @@ fn object_change(timeline: &Timeline, found: &ChangedObject<'_>) -> String {
         }
         ObjectFate::Deleted { old } => {
             let last = reel.versions(old.object).last().copied();
-            let listed = last.and_then(|last| timeline.listed_before(last));
-            let listed = listed.map(|at| timeline.written(at));
-            let at = listed.or(last.map(written)).unwrap_or_default();
+            let unseen = last.and_then(|last| timeline.unseen_before(last));
+            let unseen = unseen.map(|at| timeline.written(at));
+            let at = unseen.or(last.map(written)).unwrap_or_default();
             format!("deleted, last seen at {at}")
         }
         ObjectFate::Recreated { old, new } => {

@@ -425,6 +425,8 @@ struct MetCondition<'a>(step: &'a WaitStep) {
     since: String = timetext::rfc3339(step.since),
     not_before: Option<String> = step.not_before.map(timetext::rfc3339),
     until: Option<String> = step.until.map(timetext::rfc3339),
+    /// When it was last known to be met before `until`, if its end was not observed.
+    until_not_before: Option<String> = step.until_not_before.map(timetext::rfc3339),
     lasts_to_end: bool = step.lasts_to_end,
     may_last_longer: bool = step.may_last_longer,
     seq: Option<u64> = step.seq.map(|seq| seq.0),
@@ -565,7 +567,14 @@ fn met_details(timeline: &Timeline, step: &WaitStep) -> String {
     // What is met at a moment only, as an Event is, does not last.
     if total > 0 {
         if let Some(until) = step.until {
-            parts.push(format!("until {}", timeline.written(until)));
+            let until = timeline.written(until);
+            parts.push(match step.until_not_before {
+                Some(before) => format!(
+                    "until between {} (last known met) and {until} (first seen not met)",
+                    timeline.written(before)
+                ),
+                None => format!("until {until}"),
+            });
         } else if step.lasts_to_end {
             parts.push("to the end".to_owned());
         }

@@ -18,7 +18,7 @@ fn the_moment_can_be_pasted_after_at() {
     let ran = wait(reel.path(), &["pod/a", &format!("{APP}=y")]).code(0);
     assert_eq!(ran.out, "pod/a condition met at 14:00:05.000Z\n");
     // It is met until the gap, and may be in it.
-    ran.says("+5s · rv 14 · until 14:00:12.000Z · met for at least 2.0s")
+    ran.says("+5s · rv 14 · until between 14:00:07.000Z (last known met) and 14:00:12.000Z (first seen not met) · met for at least 2.0s")
         .says("exact: no gaps before it");
     let label = |at: &str| {
         let out = kubereel(&["get", reel.path(), "pod/a", "-o", "json", "--at", at]).ok();

@@ -12,6 +12,7 @@ use crate::writers::{self, Authors};
 use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceInfo, Seq};
 use serde_json::Value;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// A query for the versions of a name.
 #[derive(Clone, Debug)]
@@ -135,6 +136,8 @@ pub struct ObjectHistory<'a> {
     end: RecordedAt,
     /// The list before the one that shows the next version after the queried time, if only a list does.
     listed: Option<RecordedAt>,
+    /// The losses in which a version shows the state of its own moment only.
+    scattered: Vec<Range<Seq>>,
     /// The last version that was read.
     last: Option<ReadVersion>,
     /// The last object of the name, and whether its deletion was observed.
@@ -265,9 +268,15 @@ impl<'a> ObjectHistory<'a> {
         let from = question.from.map_or(RecordedAt { micros: i64::MIN }, wall);
         let end = question.to.map_or(timeline.end(), wall).min(timeline.end());
         let count = versions.len();
-        let steps = planned(timeline, &question, versions, from..end);
+        let names = [question.name.to_owned()];
+        let filter = ObjectFilter {
+            namespace: Some(question.namespace),
+            names: &names,
+        };
+        let steps = planned(timeline, &question, &filter, versions, from..end);
         Self {
             timeline,
+            scattered: timeline.scattered_losses(resource, &filter),
             question,
             gaps: steps.len() - count,
             versions: count,
@@ -330,7 +339,11 @@ impl<'a> ObjectHistory<'a> {
             Some(listed) => self.settle(listed, DurationEnd::List),
             None => self.settle(version.at, DurationEnd::Change),
         }
+        let (seq, at) = (version.seq, version.at);
         self.pending = Some(version);
+        if self.scattered.iter().any(|lost| lost.contains(&seq)) {
+            self.settle(at, DurationEnd::Gap);
+        }
     }
 
     /// Ends the item that was held back.
@@ -470,20 +483,16 @@ impl Iterator for ObjectHistory<'_> {
 fn planned(
     timeline: &Timeline,
     question: &HistoryQuestion<'_>,
+    filter: &ObjectFilter<'_>,
     versions: Vec<(Seq, ObjectId, Option<Seq>)>,
-    asked: std::ops::Range<RecordedAt>,
+    asked: Range<RecordedAt>,
 ) -> VecDeque<PlannedStep> {
-    let names = [question.name.to_owned()];
-    let filter = ObjectFilter {
-        namespace: Some(question.namespace),
-        names: &names,
-    };
     // What is lost behind the last record begins at the end of the recording.
     let reaches_end = asked.end >= timeline.end();
     let spans = timeline.unobserved_in_versions(question.resource.id);
     let spans = spans.filter(|span| {
         let is_before_end = span.from < asked.end || (reaches_end && span.from == asked.end);
-        span.concerns(&filter) && span.to > asked.start && is_before_end
+        span.concerns(filter) && span.to > asked.start && is_before_end
     });
     let mut gaps: Vec<(RecordedAt, PlannedStep)> = spans
         .map(|span| match span.open_gap() {

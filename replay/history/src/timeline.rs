@@ -384,6 +384,22 @@ impl Timeline {
         })
     }
 
+    /// Returns the times from which the file that this one was recovered from lost records of some objects, each as
+    /// the records between its begin and the one that shows the state again.
+    ///
+    /// The loss may be anywhere in it: a version in it shows the state of its own moment only.
+    pub(crate) fn scattered_losses(
+        &self,
+        resource: ResourceId,
+        filter: &ObjectFilter<'_>,
+    ) -> Vec<Range<Seq>> {
+        let hidden = self.hidden_by_damage(resource, filter);
+        let scattered = hidden.filter(|(damaged, ..)| damaged.is_recovered);
+        let end = self.reel().end();
+        let records = scattered.map(|(_, first, again)| first..again.unwrap_or(end));
+        records.collect()
+    }
+
     /// Returns whether damage took records between two moments, or their objects; `None` for the ends
     /// of the recording.
     pub fn is_damaged_between(&self, from: Option<Cut>, to: Option<Cut>) -> bool {
@@ -849,6 +865,7 @@ impl Timeline {
                 continue;
             };
             let is_deleted = reel.kind_of(last) == Some(EventType::Deleted);
+            let is_inferred = reel.evidence_of(last) == Some(Evidence::Inferred);
             let from = self.wall_of(first);
             lives.push(ObjectLifetime {
                 object,
@@ -857,10 +874,10 @@ impl Timeline {
                 is_older_than_reel: reel
                     .head(first)
                     .is_some_and(|head| head.evidence.is_first_look(from, self.start())),
-                end: if is_deleted {
-                    LifetimeEnd::Deleted(self.wall_of(last))
-                } else {
-                    LifetimeEnd::NotObserved
+                end: match is_deleted {
+                    true if is_inferred => LifetimeEnd::Missing(self.wall_of(last)),
+                    true => LifetimeEnd::Deleted(self.wall_of(last)),
+                    false => LifetimeEnd::NotObserved,
                 },
             });
         }
@@ -1188,6 +1205,8 @@ pub struct ObjectLifetime {
 pub enum LifetimeEnd {
     /// Its deletion was received.
     Deleted(RecordedAt),
+    /// Its deletion was not received; a list without it was.
+    Missing(RecordedAt),
     /// Its deletion was not received; another object of its name was.
     Replaced(RecordedAt),
     /// It outlived the recording, or its end was not observed.
@@ -1198,7 +1217,9 @@ impl ObjectLifetime {
     /// Returns when its end was received; `None` if it was not.
     pub const fn to(&self) -> Option<RecordedAt> {
         match self.end {
-            LifetimeEnd::Deleted(at) | LifetimeEnd::Replaced(at) => Some(at),
+            LifetimeEnd::Deleted(at) | LifetimeEnd::Missing(at) | LifetimeEnd::Replaced(at) => {
+                Some(at)
+            }
             LifetimeEnd::NotObserved => None,
         }
     }
@@ -1207,7 +1228,9 @@ impl ObjectLifetime {
     pub fn end_words(&self, timeline: &Timeline) -> String {
         match self.end {
             LifetimeEnd::Deleted(at) => timeline.written(at),
-            LifetimeEnd::Replaced(at) => format!("before {}", timeline.written(at)),
+            LifetimeEnd::Missing(at) | LifetimeEnd::Replaced(at) => {
+                format!("before {}", timeline.written(at))
+            }
             LifetimeEnd::NotObserved => "the end".to_owned(),
         }
     }

@@ -900,7 +900,10 @@ impl<'a> ListBuilder<'a> {
         };
         let lives = self.timeline.lives(resource, &root.namespace, &root.name);
         let last = lives.last().map(|life| life.end);
-        matches!(last, Some(LifetimeEnd::Deleted(_)))
+        matches!(
+            last,
+            Some(LifetimeEnd::Deleted(_) | LifetimeEnd::Missing(_))
+        )
     }
 
     /// Returns how often a problem was so. Conditions and Events report the same: a controller writes both, and that of

@@ -182,6 +182,8 @@ pub struct WaitStep {
     pub authors: Authors,
     /// When it was first observed not to be met any more.
     pub until: Option<RecordedAt>,
+    /// When it was last known to be met before that, if its end was not observed.
+    pub until_not_before: Option<RecordedAt>,
     /// Whether it was met to the end of the recording.
     pub lasts_to_end: bool,
     /// Whether it may have been met longer: a part of the time is not known.

@@ -6,8 +6,8 @@ use super::answer::{MissedReason, ReelInstant, WaitSpan};
 use crate::coverage::UnobservedReason;
 use crate::select::ObjectFilter;
 use crate::tables::before;
-use crate::timeline::Timeline;
-use kubereel_format::{EventType, ObjectId, RecordedAt, ResourceId, Seq};
+use crate::timeline::{ObjectLifetime, Timeline};
+use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceId, Seq};
 use std::collections::BTreeMap;
 
 /// A time in which changes may be missing.
@@ -206,6 +206,34 @@ impl NameMarks {
     }
 }
 
+impl Timeline {
+    /// Returns since when the change that a version shows may have been made: since the state before it was last
+    /// known. `None` if that was known up to the version.
+    pub fn unseen_before(&self, seq: Seq) -> Option<RecordedAt> {
+        let object = self.reel().object_of(seq)?;
+        let key = self.key_of(object)?;
+        let at = self.wall_of(seq);
+        let mut versions = self.reel().versions(object).iter().rev();
+        let before = versions.find(|before| **before < seq);
+        let since = before.map_or(at, |before| self.wall_of(*before));
+        let mut unobserved = self.unobserved(key.resource);
+        if !unobserved.any(|span| span.from < at && span.to >= since) {
+            return self.listed_before(seq);
+        }
+        let instant = |below, at| ReelInstant { below, at };
+        let span = WaitSpan {
+            from: instant(Seq(0), self.start()),
+            to: instant(self.reel().end(), self.end()),
+        };
+        let marks = NameMarks::of(self, key.resource, key.namespace, key.name, &span).marks;
+        let before = marks.iter().take_while(|(at, _)| at.below <= seq);
+        match before.last()? {
+            (since, NameState::Hidden(_)) => Some(since.at),
+            _ => None,
+        }
+    }
+}
+
 /// An event at a place, ordered within the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum MarkStep {
@@ -235,22 +263,9 @@ impl NameMarks {
         let mut dark = dark
             .reduce(|one, other| in_both(&one, &other))
             .unwrap_or_default();
-        let mut steps: Vec<(Seq, MarkStep)> = Vec::new();
-        for life in timeline.lives(resource, namespace, name) {
-            let object = life.object;
-            let versions = timeline.reel().versions(object).iter();
-            let listed = versions.clone();
-            dark.extend(listed.filter_map(|&seq| HiddenTime::before_list(timeline, seq)));
-            steps.extend(versions.map(|&seq| {
-                let below = Seq(seq.0.saturating_add(1));
-                (below, MarkStep::Version { object, seq })
-            }));
-        }
-        for (place, dark) in dark.iter().enumerate() {
-            steps.push((dark.below, MarkStep::Hidden { place }));
-            steps.push((dark.until, MarkStep::Light));
-        }
-        steps.sort_unstable();
+        let lives = timeline.lives(resource, namespace, name);
+        let steps = steps(timeline, &lives, &mut dark);
+        let scattered = timeline.scattered_losses(resource, &filter);
         let mut marks = Self::default();
         let mut alive: BTreeMap<ObjectId, Seq> = BTreeMap::new();
         let start = ReelInstant {
@@ -258,7 +273,8 @@ impl NameMarks {
             at: timeline.start().min(span.from.at),
         };
         marks.push(start, NameState::Absent { by: None });
-        for (below, step) in steps {
+        let mut steps = steps.into_iter().peekable();
+        while let Some((below, step)) = steps.next() {
             let at = |seq| ReelInstant {
                 below,
                 at: timeline.wall_of(seq),
@@ -278,7 +294,17 @@ impl NameMarks {
                         NameState::Absent { .. } => NameState::Absent { by: gone },
                         known => known,
                     };
+                    // A list shows one moment: without an object, and with the next one of its name.
+                    let is_replaced = gone.is_some()
+                        && timeline.reel().evidence_of(seq) == Some(Evidence::Inferred)
+                        && matches!(steps.peek(), Some((_, MarkStep::Version { .. })));
+                    if is_replaced && marks.is_dark() {
+                        continue;
+                    }
                     marks.push(at(seq), known);
+                    if scattered.iter().any(|lost| lost.contains(&seq)) {
+                        marks.push(at(seq), NameState::Hidden(MissedReason::Unreadable));
+                    }
                 }
                 MarkStep::Hidden { place } => {
                     let Some(dark) = dark.get(place) else {
@@ -320,6 +346,31 @@ impl NameMarks {
         dark.why == MissedReason::Gap
             && within.all(|&later| timeline.reel().rv_of(later) == Some(rv))
     }
+}
+
+/// Returns what happens to a name, in order, and adds the times in which only lists show that.
+fn steps(
+    timeline: &Timeline,
+    lives: &[ObjectLifetime],
+    dark: &mut Vec<HiddenTime>,
+) -> Vec<(Seq, MarkStep)> {
+    let mut steps: Vec<(Seq, MarkStep)> = Vec::new();
+    for life in lives {
+        let object = life.object;
+        let versions = timeline.reel().versions(object).iter();
+        let listed = versions.clone();
+        dark.extend(listed.filter_map(|&seq| HiddenTime::before_list(timeline, seq)));
+        steps.extend(versions.map(|&seq| {
+            let below = Seq(seq.0.saturating_add(1));
+            (below, MarkStep::Version { object, seq })
+        }));
+    }
+    for (place, dark) in dark.iter().enumerate() {
+        steps.push((dark.below, MarkStep::Hidden { place }));
+        steps.push((dark.until, MarkStep::Light));
+    }
+    steps.sort_unstable();
+    steps
 }
 
 /// Only one object has a name at a time: if a deletion was not observed, the newer object counts.

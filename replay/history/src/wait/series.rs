@@ -125,6 +125,8 @@ pub(super) enum WaitOutcome {
         /// When it was last observed not to be met, if it was met unobserved.
         not_before: Option<RecordedAt>,
         until: Option<RecordedAt>,
+        /// When it was last known to be met, if it ended unobserved.
+        until_not_before: Option<RecordedAt>,
         lasts_to_end: bool,
     },
     NotMet,
@@ -173,10 +175,19 @@ pub(super) fn find(series: &TruthSeries, from: ReelInstant, terms: WaitTerms) ->
                     let at = RecordedAt::from_micros(piece.from.at.micros.saturating_add(at_least));
                     let mut later = pieces.map(|(next, _)| next).peekable();
                     let lasts_to_end = later.peek().is_none();
-                    let until = later.find(|next| next.truth == WaitTruth::NotMet);
+                    let mut unknown = None;
+                    let until = later.find(|next| {
+                        match next.truth {
+                            WaitTruth::Unknown(_) => unknown = unknown.or(Some(next.from.at)),
+                            WaitTruth::Met => unknown = None,
+                            _ => {}
+                        }
+                        next.truth == WaitTruth::NotMet
+                    });
                     let what = WaitOutcome::Met {
                         at,
                         not_before: seen_not.filter(|_| came_unseen),
+                        until_not_before: unknown.filter(|_| until.is_some()),
                         // Records order it: a clock that was set back does not end it before it began.
                         until: until.map(|next| next.from.at.max(at)),
                         lasts_to_end,
@@ -249,11 +260,14 @@ mod tests {
                 since,
                 not_before,
                 until,
+                until_not_before,
                 lasts_to_end,
             } => {
                 assert!(!(lasts_to_end && until.is_some()), "{letters}");
                 let after = not_before.map(|at| format!(" after {}", secs(at)));
-                let until = until.map(|at| format!(" until {}", secs(at)));
+                let ended = until_not_before.map(|at| format!("{}-", secs(at)));
+                let ended = ended.unwrap_or_default();
+                let until = until.map(|at| format!(" until {ended}{}", secs(at)));
                 let rest = after.into_iter().chain(until).collect::<String>();
                 let text = format!("{} since {}{rest}", secs(at), secs(since.from.at));
                 text
@@ -310,6 +324,8 @@ mod tests {
             ("??+", "2 since 2 missed 0-2"),
             ("-?-?", "no missed 1-2 missed 3-4"),
             ("-+??+", "1 since 1"),
+            ("-+??-", "1 since 1 until 2-4"),
+            ("-+?+-", "1 since 1 until 4"),
         ] {
             assert_eq!(found(letters, 0, ONCE), expected, "{letters}");
         }

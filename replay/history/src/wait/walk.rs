@@ -276,6 +276,7 @@ impl WaitSearch<'_> {
                 at,
                 not_before,
                 until,
+                until_not_before,
                 lasts_to_end,
             } => {
                 let reel = self.timeline.reel();
@@ -313,6 +314,7 @@ impl WaitSearch<'_> {
                     rv: head.map_or_else(String::new, |head| head.resource_version.clone()),
                     authors,
                     until,
+                    until_not_before,
                     lasts_to_end: lasts_to_end && self.question.span.to.below >= reel.end(),
                     may_last_longer,
                     met_micros,

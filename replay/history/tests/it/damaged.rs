@@ -3,7 +3,8 @@
 use crate::script::{Script, Thing, pod};
 use kubereel_format::{Note, RecordedAt, Seq};
 use kubereel_history::{
-    Certainty, Cut, MissedReason, ObjectFilter, Timeline, WaitQuestion, WaitSpan, WaitVerdict,
+    Certainty, ComparisonScope, Cut, HistoryItem, HistoryQuestion, MissedReason, ObjectFilter,
+    Timeline, WaitAnswer, WaitQuestion, WaitSpan, WaitVerdict,
 };
 
 const A: Thing<'static> = Thing {
@@ -132,28 +133,40 @@ fn a_loss_is_named_by_its_time_and_resources_and_is_not_observed() {
     assert!(timeline.is_fully_observed(nodes));
 }
 
+/// Waits for a condition of an object up to a moment.
+fn wait(
+    timeline: &Timeline,
+    (resource, name): (&str, &str),
+    goal: &str,
+    wall: RecordedAt,
+) -> WaitAnswer {
+    let resource = timeline.resources().find(resource).expect("a resource");
+    let below = timeline.reel().seq_after(wall);
+    let to = Cut::Arrival { below, wall };
+    let goals = [goal.parse().expect("a goal")];
+    timeline.wait(&WaitQuestion {
+        resource,
+        namespace: "default",
+        name,
+        goals: &goals,
+        is_any: false,
+        fail_on: &[],
+        span: WaitSpan::of(timeline, resource.id, &goals, None, to, None),
+        nth: 1,
+        at_least_micros: 0,
+    })
+}
+
 #[test]
 fn a_wait_does_not_know_what_a_loss_hides() {
     let (timeline, moments) = recovered();
     let answered = |resource: &str, name: &str, to: usize| {
-        let goal = "condition=Degraded".parse().expect("a goal");
-        let resource = timeline.resources().find(resource).expect("a resource");
-        let wall = moments[to];
-        let below = timeline.reel().seq_after(wall);
-        let to = Cut::Arrival { below, wall };
-        let goals = [goal];
-        let question = WaitQuestion {
-            resource,
-            namespace: "default",
-            name,
-            goals: &goals,
-            is_any: false,
-            fail_on: &[],
-            span: WaitSpan::of(&timeline, resource.id, &goals, None, to, None),
-            nth: 1,
-            at_least_micros: 0,
-        };
-        let answer = timeline.wait(&question);
+        let answer = wait(
+            &timeline,
+            (resource, name),
+            "condition=Degraded",
+            moments[to],
+        );
         let missed = answer.missed.iter().map(|missed| missed.why);
         (answer.verdict, missed.collect::<Vec<_>>())
     };
@@ -165,4 +178,67 @@ fn a_wait_does_not_know_what_a_loss_hides() {
     );
     assert_eq!(answered("pods", "b", 2), (WaitVerdict::Unknown, lost));
     assert_eq!(answered("nodes", "a", 2), (WaitVerdict::NotMet, vec![]));
+}
+
+/// A Pod whose changes are lost from 1 s to 6 s, apart from one at 3 s; it changes again at 8 s, if at all.
+fn scattered(is_shown_again: bool) -> Timeline {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut script = Script::begin(&path);
+    let pods = script.resource("pods", "Pod", &[]);
+    let stream = script.connect(pods, None);
+    script.initial(stream, A, 5, &pod(A, 5, "x"));
+    script.synced(stream, 10);
+    script.wait(1_000);
+    let from = script.now();
+    script.note(Note::Unreadable {
+        from,
+        to: RecordedAt::from_micros(from.micros + 5_000_000),
+        records: Some(3),
+        resources: vec![pods],
+        cause: "block 7: the checksum does not fit".to_owned(),
+    });
+    script.wait(2_000);
+    script.modified(stream, A, 20, &pod(A, 20, "y"));
+    script.wait(5_000);
+    if is_shown_again {
+        script.modified(stream, A, 30, &pod(A, 30, "y"));
+    }
+    script.wait(1_000);
+    script.bookmark(stream, 31);
+    script.finish();
+    Timeline::open(&path).expect("a reel")
+}
+
+#[test]
+fn a_version_within_a_recovered_loss_shows_its_own_moment_only() {
+    for (is_shown_again, lasted) in [(false, [0, 0, 0]), (true, [0, 0, 1_000_000])] {
+        let timeline = scattered(is_shown_again);
+        let waited = |goal: &str| wait(&timeline, ("pods", "a"), goal, timeline.end());
+        let unknown = waited("jsonpath=.metadata.labels.app=z");
+        assert_eq!(unknown.verdict, WaitVerdict::Unknown, "{unknown:?}");
+        let last = unknown.missed.last().map(|missed| missed.to.micros);
+        let begin = timeline.start().micros;
+        let end = if is_shown_again { 8_000_000 } else { 9_000_000 };
+        assert_eq!(last, Some(begin + end), "{unknown:?}");
+        let met = waited("jsonpath=.metadata.labels.app=y");
+        assert_eq!(met.verdict, WaitVerdict::Met, "{met:?}");
+        assert_eq!(met.steps[0].at.micros, begin + 3_000_000);
+        assert!(met.steps[0].may_last_longer && !met.steps[0].lasts_to_end);
+        let history = timeline.history(HistoryQuestion {
+            resource: timeline.resources().find("pods").expect("pods"),
+            namespace: "default",
+            name: "a",
+            scope: ComparisonScope::default(),
+            from: None,
+            to: None,
+        });
+        let held: Vec<u64> = history
+            .filter_map(|item| match item {
+                HistoryItem::Version(version) => Some(version.held.map_or(0, |held| held.micros)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(held, lasted[..held.len()]);
+    }
 }

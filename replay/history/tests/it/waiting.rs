@@ -227,6 +227,50 @@ fn an_object_that_was_not_there_may_have_come_and_gone_in_a_gap() {
 }
 
 #[test]
+fn the_list_after_a_gap_bounds_what_it_shows() {
+    let body = |uid: &str, rv| pod(thing("x", "a", uid), rv, "q");
+    let gap = |uid: Option<&str>| {
+        told(|script, pods, _| {
+            script.synced(pods, 1);
+            script.wait(1000);
+            script.added(pods, a(), 2, &body("u1", 2));
+            script.wait(1000);
+            let from = script.now();
+            script.wait(2000);
+            let again = script.connect(pods.resource, None);
+            script.gap(pods.resource, 2, 9, from);
+            let (added, deleted) = (EventType::Added, EventType::Deleted);
+            script.event(again, deleted, Evidence::Inferred, a(), 9, &body("u1", 2));
+            if let Some(uid) = uid {
+                let other = thing("x", "a", uid);
+                script.event(again, added, Evidence::Listed, other, 8, &body(uid, 8));
+            }
+            script.synced(again, 9);
+            script.wait(1000);
+            script.bookmark(again, 10);
+        })
+    };
+    for uid in [None, Some("u2")] {
+        let (_folder, timeline) = gap(uid);
+        let pods = timeline.resources().get(ResourceId(0)).expect("pods");
+        let lives = timeline.lives(pods.id, "x", "a");
+        assert!(lives[0].end_words(&timeline).starts_with("before "));
+        let object = lives[0].object;
+        let last = timeline.reel().versions(object).last().expect("a version");
+        assert_eq!(timeline.unseen_before(*last).map(secs), Some(2));
+        assert_eq!(timeline.unseen_before(lives[0].first), None);
+        let waited = wait(&timeline, &["jsonpath=.metadata.uid=u1"]);
+        let step = &waited.steps[0];
+        let (until, before) = (step.until.map(secs), step.until_not_before.map(secs));
+        assert_eq!((until, before), (Some(4), Some(2)), "{waited:?}");
+    }
+    let (_folder, timeline) = gap(Some("u2"));
+    let waited = wait(&timeline, &["replaced"]);
+    let step = &waited.steps[0];
+    assert_eq!((secs(step.at), step.not_before.map(secs)), (4, Some(2)));
+}
+
+#[test]
 fn what_no_watch_saw_before_the_end_is_not_known() {
     let (_folder, timeline) = told(|script, pods, events| {
         script.synced(pods, 1);
