@@ -37,6 +37,21 @@ impl Copies {
         let (begin, _) = self.bytes.split_at(self.bytes.len() * 6 / 10);
         self.write("cut.reel", begin)
     }
+
+    /// Writes a copy whose last quarter is cut off: of the last versions only the heads are left.
+    fn without_last_bodies(&self) -> String {
+        let (begin, _) = self.bytes.split_at(self.bytes.len() * 76 / 100);
+        self.write("heads.reel", begin)
+    }
+
+    /// Writes a copy with three bad pages, which hide the objects of the upgrade in the middle and at the end.
+    fn with_bad_pages(&self) -> String {
+        let mut bytes = self.bytes.clone();
+        for page in [61, 101, 120] {
+            bytes[page * 4096..(page + 1) * 4096].fill(0);
+        }
+        self.write("pages.reel", &bytes)
+    }
 }
 
 #[test]
@@ -521,4 +536,25 @@ fn rules_do_not_compare_across_what_cannot_be_read() {
         unread += run["unread"].as_array().expect("a list").len();
     }
     assert!(unread > 0, "no page had an object");
+}
+
+#[test]
+fn of_unreadable_last_versions_no_end_is_claimed() {
+    let copies = Copies::new();
+    let path = copies.without_last_bodies();
+    let page = outputs(&path, "upgrade", 3);
+    let line = |name: &str| page.lines().find(|line| line.contains(name));
+    for name in [" machine-config · updating", "master-1 · draining since"] {
+        let line = line(name).unwrap_or_default();
+        assert!(line.ends_with(", end not observed"), "{name}: {page}");
+    }
+    assert!(!page.contains("not yet"), "{page}");
+    let found = outputs(&path, "grep ^true$ node/master-1", 3);
+    assert!(found.contains("   ≥ 23:22:0"), "{found}");
+    let page = outputs(&copies.with_bad_pages(), "upgrade", 3);
+    assert!(page.contains("  not observed  "), "{page}");
+    assert!(!page.contains("not yet"), "{page}");
+    let story = outputs(&copies.with_bad_pages(), "story", 3);
+    assert!(story.contains(" rollouts in "), "{story}");
+    assert!(!story.contains("not complete at the end"), "{story}");
 }

@@ -562,8 +562,8 @@ impl Timeline {
         self.unknown_after_versions(unknown, resource, &filter, self.last_cut())
     }
 
-    /// Returns from when on it is not known up to a moment whether the object of a name is as its last version before
-    /// that shows it; `None` if that is known.
+    /// Returns from when on it is not known up to a moment whether the object of a name is as its last readable version
+    /// before that shows it; `None` if that is known.
     pub fn unknown_since_at(
         &self,
         resource: ResourceId,
@@ -576,20 +576,21 @@ impl Timeline {
             names: &names,
         };
         let since = match self.certainty_of(resource, cut, &filter) {
-            Certainty::InsideGap { gap } => gap.gap.from_time,
-            Certainty::Unobserved { from, .. } | Certainty::Blind { from, .. } => from,
-            Certainty::AfterLast { last } => last,
+            Certainty::InsideGap { gap } => Some(gap.gap.from_time),
+            Certainty::Unobserved { from, .. } | Certainty::Blind { from, .. } => Some(from),
+            Certainty::AfterLast { last } => Some(last),
             Certainty::Damaged { damage } => {
                 let mut damaged = self.damaged().iter();
-                damaged.find(|span| span.damage == damage)?.from
+                damaged
+                    .find(|span| span.damage == damage)
+                    .map(|span| span.from)
             }
-            Certainty::Known { .. }
-            | Certainty::ReadBack { .. }
-            | Certainty::Imported { .. }
-            | Certainty::NotCovered { .. }
-            | Certainty::BeforeFirst { .. } => return None,
+            Certainty::Known { .. } | Certainty::ReadBack { .. } | Certainty::Imported { .. } => {
+                None
+            }
+            Certainty::NotCovered { .. } | Certainty::BeforeFirst { .. } => return None,
         };
-        self.unknown_after_versions(Some(since), resource, &filter, cut)
+        self.unknown_after_versions(since, resource, &filter, cut)
     }
 
     /// Returns from when on objects are not known, by when their resource is not, and by which of their versions can
@@ -601,6 +602,9 @@ impl Timeline {
         filter: &ObjectFilter<'_>,
         cut: Cut,
     ) -> Option<RecordedAt> {
+        if unknown.is_none() && !self.reel().has_losses() {
+            return None;
+        }
         let objects = self.objects_of(resource).iter().filter(|object| {
             let key = self.key_of(**object);
             key.is_some_and(|key| filter.takes(key.namespace, key.name))

@@ -145,10 +145,12 @@ fn is_known(timeline: &Timeline, workload: &ProblemObject, cut: Cut) -> bool {
         namespace: Some(&workload.namespace),
         names: &names,
     };
-    let certainty = |resource| timeline.certainty_of(resource, cut, &filter);
+    let object = (workload.namespace.as_str(), workload.name.as_str());
+    let is_readable = |resource| timeline.unknown_since_at(resource, object, cut).is_none();
+    let is_certain = |resource| timeline.certainty_of(resource, cut, &filter).is_known();
     workload
         .resource
-        .is_some_and(|resource| certainty(resource).is_known())
+        .is_some_and(|resource| is_certain(resource) && is_readable(resource))
 }
 
 impl SeenRollout {

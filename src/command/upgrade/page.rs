@@ -522,11 +522,12 @@ fn print_operators(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
     let origin = story.update.accepted.unwrap_or(story.update.first);
     for one in all.iter().filter(|one| !one.was_there) {
         let mut line = StyledLine::default();
-        let none = if one.given_up.is_some() {
-            "not moved"
+        let not_yet = if story.is_unknown(OPERATORS, &one.name) {
+            "not observed"
         } else {
             "not yet"
         };
+        let none = one.given_up.map_or(not_yet, |_| "not moved");
         let moved = one
             .moved
             .map_or_else(|| format!("{none:<width$}"), |moved| page.at(moved));
@@ -538,7 +539,7 @@ fn print_operators(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
         line.push(style, format!("  {moved}  "));
         if is_install {
             let available = one.available.map_or_else(
-                || format!("{:<width$}", "not yet"),
+                || format!("{not_yet:<width$}"),
                 |available| page.at(available),
             );
             line.push(Style::Plain, format!("{available}  {}", one.name));
