@@ -7,7 +7,7 @@ use crate::words::count;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use kubereel_cluster::ClusterHistory;
+use kubereel_cluster::{ClusterHistory, UnreadVersions};
 use kubereel_format::RecordedAt;
 use kubereel_history::{
     Cut, MOMENT_FORMS, Moment, MomentError, ResolveError, Timeline, named, nearest, timetext,
@@ -290,20 +290,24 @@ fn bookmark(timeline: &Timeline, name: &str, flag: &str) -> Result<Moment, Comma
 /// Finds the record with which the first upgrade begins or ends.
 fn upgrade(timeline: &Timeline, moment: Moment, flag: &str) -> Result<Moment, CommandError> {
     let end = resolve(timeline, Moment::End, flag)?;
-    let updates = ClusterHistory::of(timeline)
+    let unread = UnreadVersions::default();
+    let updates = ClusterHistory::of_readable(timeline, &unread)
         .updates(end)
         .map_err(CommandError::reel)?;
     let Some(upgrade) = updates.first_upgrade() else {
-        return Err(
-            CommandError::unknown(format!("{flag}: no upgrade was recorded"))
-                .hint("to see what was: kubereel story REEL"),
-        );
+        let message = format!("{flag}: no upgrade was recorded");
+        let failed = if unread.any() {
+            CommandError::reel(format!("{message} in the readable part of the reel"))
+        } else {
+            CommandError::unknown(message)
+        };
+        return Err(failed.hint("to see what was: kubereel story REEL"));
     };
     if moment == Moment::UpgradeStart {
         return Ok(Moment::Record(upgrade.first));
     }
     upgrade.last.map(Moment::Record).ok_or_else(|| {
-        let message = format!("{flag}: the upgrade was not over when the recording ended");
+        let message = format!("{flag}: {}", upgrade.words_without_end());
         CommandError::unknown(message).hint(format!("{flag} end is the last record"))
     })
 }

@@ -558,3 +558,20 @@ fn of_unreadable_last_versions_no_end_is_claimed() {
     assert!(story.contains(" rollouts in "), "{story}");
     assert!(!story.contains("not complete at the end"), "{story}");
 }
+
+#[test]
+fn the_moments_of_an_upgrade_are_those_that_can_be_read() {
+    let copies = Copies::new();
+    let path = copies.without_last_bodies();
+    let new = copies.path("new.reel").to_str().expect("text").to_owned();
+    let _stats = kubereel(&["recover", &path, &new]).code(1);
+    let whole = outputs(DEMO, "get co/etcd --at upgrade:start", 0);
+    for path in [&path, &new] {
+        let begin = outputs(path, "get co/etcd --at upgrade:start", 0);
+        assert_eq!(begin, whole);
+        let end = outputs(path, "get co/etcd --at upgrade:end", 4);
+        assert!(end.contains("the end of the upgrade was not observed"));
+    }
+    // The lost records may have had it.
+    let _state = outputs(&new, "get co/etcd --at rv:7820", 3);
+}

@@ -210,7 +210,7 @@ impl Timeline {
     /// has none, or if damage may hide a higher one.
     pub fn last_revision(&self) -> Option<u128> {
         let reel = self.reel();
-        if reel.has_losses() {
+        if reel.has_losses() || self.has_lost_records() {
             return None;
         }
         let of_events = (0..reel.end().0).filter_map(|seq| reel.rv_of(Seq(seq)));

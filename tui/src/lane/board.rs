@@ -9,7 +9,9 @@ use super::server::server_lane;
 use super::spells::{LaneWords, spells};
 use super::stages::{ClusterStage, stages};
 use crate::subject::NamedObject;
-use kubereel_cluster::{Aspect, ClusterHistory, StateKind, StateTrack, UpgradeRecords};
+use kubereel_cluster::{
+    Aspect, ClusterHistory, StateKind, StateTrack, UnreadVersions, UpgradeRecords,
+};
 use kubereel_format::{ObjectId, RecordedAt, ResourceId, ResourceInfo, Seq};
 use kubereel_history::{Timeline, harmless, is_custom_resource};
 use kubereel_monitortests::{FactsOverTime, Gathering, Mode, StateWatcher, feed_while};
@@ -108,9 +110,10 @@ pub(crate) fn gather(
     })
 }
 
-/// Finds the first upgrade; none where damage hides it.
+/// Finds the first upgrade that can be read.
 fn first_upgrade(timeline: &Timeline) -> Option<UpgradeRecords> {
-    let updates = ClusterHistory::of(timeline).updates(timeline.last_cut());
+    let unread = UnreadVersions::default();
+    let updates = ClusterHistory::of_readable(timeline, &unread).updates(timeline.last_cut());
     updates.ok()?.first_upgrade()
 }
 

@@ -152,7 +152,7 @@ fn told_by_pass(open: &OpenReel, moment: Moment) -> Result<Moment, String> {
         }
         .to_owned());
     };
-    let upgrade = board.upgrade;
+    let upgrade = board.upgrade.ok_or("no upgrade was recorded");
     let seq = match moment {
         Moment::Problem(rank) => {
             let listed = board.list().map_or(&[][..], |list| &list.problems);
@@ -162,11 +162,11 @@ fn told_by_pass(open: &OpenReel, moment: Moment) -> Result<Moment, String> {
                 .map(|problem| problem.from.seq)
                 .ok_or_else(|| format!("no problem {rank}: the reel has {count}"))?
         }
-        Moment::UpgradeStart => upgrade.ok_or("no upgrade was recorded")?.first,
-        Moment::UpgradeEnd => upgrade
-            .ok_or("no upgrade was recorded")?
-            .last
-            .ok_or("the upgrade was not over when the recording ended")?,
+        Moment::UpgradeStart => upgrade?.first,
+        Moment::UpgradeEnd => {
+            let upgrade = upgrade?;
+            upgrade.last.ok_or(upgrade.words_without_end())?
+        }
         moment => return Ok(moment),
     };
     Ok(Moment::Record(seq))

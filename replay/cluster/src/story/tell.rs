@@ -57,6 +57,19 @@ pub struct UpgradeRecords {
     pub first: Seq,
     /// The last one; `None` if it had not ended.
     pub last: Option<Seq>,
+    /// Whether the end cannot have been missed.
+    is_end_known: bool,
+}
+
+impl UpgradeRecords {
+    /// Says why there is no last record.
+    pub const fn words_without_end(self) -> &'static str {
+        if self.is_end_known {
+            "the upgrade was not over when the recording ended"
+        } else {
+            "the end of the upgrade was not observed"
+        }
+    }
 }
 
 impl Updates {
@@ -67,6 +80,7 @@ impl Updates {
         Some(UpgradeRecords {
             first: update.first.seq,
             last: update.end.as_ref().map(|end| end.mark.seq),
+            is_end_known: self.is_end_known,
         })
     }
 }
