@@ -236,7 +236,10 @@ fn state_pair<'a>(
             namespace: args.namespace.as_deref().filter(|_| resource.namespaced),
             names,
         };
-        let state = timeline.as_of(resource.id, cut, &filter);
+        let mut state = timeline.as_of(resource.id, cut, &filter);
+        if !names.is_empty() {
+            state.certainty = timeline.readable_certainty(&state, cut);
+        }
         Ok::<_, CommandError>((ResourceMoment { resource, cut }, state))
     };
     let ((before, mut old), (after, mut new)) =

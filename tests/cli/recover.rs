@@ -575,3 +575,15 @@ fn the_moments_of_an_upgrade_are_those_that_can_be_read() {
     // The lost records may have had it.
     let _state = outputs(&new, "get co/etcd --at rv:7820", 3);
 }
+
+#[test]
+fn a_comparison_of_an_unreadable_object_is_not_complete() {
+    let copies = Copies::new();
+    let path = copies.without_last_bodies();
+    let words = format!("diff {path} node/master-1 --from 23:22:00 --to end -o json");
+    let words: Vec<&str> = words.split(' ').collect();
+    let out = kubereel(&words).code(3).out;
+    let compared: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(compared["from"][0]["is_known"], true, "{compared}");
+    assert_eq!(compared["to"][0]["is_known"], false, "{compared}");
+}

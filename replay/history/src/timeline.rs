@@ -819,8 +819,11 @@ impl Timeline {
         } else {
             Vec::new()
         };
-        let (objects, unreadable, certainty) =
-            self.without_unreadable(objects, cut, filter, certainty);
+        let (objects, unreadable, certainty) = if filter.names.is_empty() {
+            self.without_unreadable(objects, cut, certainty)
+        } else {
+            (objects, Vec::new(), certainty)
+        };
         ResourceSnapshot {
             resource,
             at: self.wall_at(resource, cut),
@@ -968,16 +971,22 @@ impl Timeline {
         nearest(name, in_namespace.map(|key| key.name))
     }
 
-    /// Leaves unreadable objects out of a list, and notes it: the others are still an answer. An
-    /// object that was requested by name stays, and reading it fails.
+    /// Returns how far an answer from the bodies of a state can be trusted. An object that was requested by name is
+    /// in the state also if damage hides what it shows.
+    pub fn readable_certainty(&self, state: &ResourceSnapshot, cut: Cut) -> Certainty {
+        let certainty = state.certainty.clone();
+        let (_, _, certainty) = self.without_unreadable(state.objects.clone(), cut, certainty);
+        certainty
+    }
+
+    /// Leaves unreadable objects out of a list, and notes it: the others are still an answer.
     fn without_unreadable(
         &self,
         objects: Vec<ObjectVersion>,
         cut: Cut,
-        filter: &ObjectFilter<'_>,
         certainty: Certainty,
     ) -> (Vec<ObjectVersion>, Vec<ObjectVersion>, Certainty) {
-        if !filter.names.is_empty() || !self.reel().has_losses() {
+        if !self.reel().has_losses() {
             return (objects, Vec::new(), certainty);
         }
         let mut first = None;
