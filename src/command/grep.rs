@@ -19,9 +19,9 @@ use std::path::PathBuf;
 /// Search the values of all objects, over all time
 ///
 /// Prints each field whose value matches the regular expression, from the version that brought the value
-/// to the one that replaced it; `≥` marks an end that was not observed. Names of fields, managedFields and
-/// resourceVersion are not searched. Of more values than --limit the first are printed, and the number of
-/// all.
+/// to the one that replaced it; `≤` marks a begin and `≥` an end that was not observed. A value before and
+/// after a time that was not observed is printed twice. Names of fields, managedFields and resourceVersion are
+/// not searched. Of more values than --limit the first are printed, and the number of all.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// Treat the pattern as a literal string
     #[arg(short = 'F', long)]
     fixed_strings: bool,
-    /// Only versions after this moment
+    /// Only values that objects have at this moment or later
     #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     from: Option<Moment>,
     /// Only versions up to this moment
@@ -198,9 +198,10 @@ fn print(
         let Some(info) = infos.get(key.resource) else {
             continue;
         };
-        let unknown = match value.to {
-            Some(_) => None,
-            None => timeline.unknown_since_at(info.id, (key.namespace, key.name), cut),
+        let unknown = match (value.to, value.end_unknown_since) {
+            (Some(_), _) => None,
+            (None, Some(since)) => Some(since),
+            (None, None) => timeline.unknown_since_at(info.id, (key.namespace, key.name), cut),
         };
         if args.output.is_json() {
             screen.json_line(&FoundValueOutput::of(
@@ -217,8 +218,9 @@ fn print(
             (None, Some(since)) => format!("≥ {}", timeline.written(since)),
             (None, None) => end.clone(),
         };
+        let from = timeline.written(value.from);
         table.push(vec![
-            timeline.written(value.from),
+            (value.begin_unknown_since).map_or(from.clone(), |_| format!("≤ {from}")),
             to,
             harmless(key.namespace).into_owned(),
             harmless(&name_of(info, key.name)).into_owned(),
@@ -252,6 +254,8 @@ outputs! {
         field: String = found.field.to_string(),
         value: &'a str = &found.value,
         from: String = timetext::rfc3339(found.from),
+        /// Since when the object may have had the value unobserved, if its begin was not observed.
+        begin_unknown_since: Option<String> = found.begin_unknown_since.map(timetext::rfc3339),
         seq: u64 = found.seq.0,
         /// Null if it stayed to the end of the searched time, or if its end was not observed.
         to: Option<String> = found.to.map(timetext::rfc3339),

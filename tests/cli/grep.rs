@@ -52,6 +52,38 @@ fn a_value_stands_from_the_version_that_brought_it_to_the_one_that_replaced_it()
 }
 
 #[test]
+fn a_gap_ends_a_value_and_begins_the_next_one() {
+    let reel = pods_with_gap();
+    let ran = kubereel(&["grep", reel.path(), "^[yz]$", "pod/a"]).code(0);
+    assert_eq!(
+        ran.out,
+        "FROM              TO                NAMESPACE   OBJECT   FIELD                 VALUE\n\
+         14:00:05.000Z     ≥ 14:00:07.000Z   default     pod/a    metadata.labels.app   y\n\
+         ≤ 14:00:12.000Z   end               default     pod/a    metadata.labels.app   z\n"
+    );
+    let out = kubereel(&["grep", reel.path(), "^z$", "pod/a", "-o", "json"]).ok();
+    let found: Value = serde_json::from_str(&out).expect("one line");
+    assert_eq!(found["begin_unknown_since"], "2026-11-21T14:00:07.000Z");
+}
+
+#[test]
+fn a_search_from_a_moment_on_finds_the_values_of_that_moment_since_they_began() {
+    let reel = pods_with_gap();
+    let value = |from: &str, to: &str| {
+        let args = ["grep", reel.path(), "^x$", "--from", from, "--to", to];
+        kubereel(&args).code(0).out
+    };
+    let all = value("start", "14:00:06");
+    assert!(all.contains("\n14:00:01.000Z   14:00:05.000Z "), "{all}");
+    assert_eq!(value("14:00:03", "14:00:06"), all);
+    let standing = value("14:00:03", "14:00:04");
+    assert!(
+        standing.contains("\n14:00:01.000Z   ≥ 14:00:04.000Z "),
+        "{standing}"
+    );
+}
+
+#[test]
 fn what_is_not_found_is_known_only_where_everything_was_seen() {
     kubereel(&["grep", DEMO, "-F", "no.such[value"]).code(1);
     kubereel(&["grep", pods_with_gap().path(), "nothing"]).code(4);

@@ -24,7 +24,7 @@ pub struct ValueQuestion<'a> {
     pub namespace: Option<&'a str>,
     /// Only this object.
     pub name: Option<&'a str>,
-    /// Only versions after this record.
+    /// Only values that an object has from this record on.
     pub from: Seq,
     /// Only versions before this record.
     pub to: Seq,
@@ -45,9 +45,13 @@ pub struct FoundValue {
     pub seq: Seq,
     /// When that was received.
     pub from: RecordedAt,
-    /// When it was replaced or the object deleted; `None` if no version up to the end
-    /// shows that.
+    /// Since when it may have had the value unobserved, if its begin was not observed.
+    pub begin_unknown_since: Option<RecordedAt>,
+    /// When it was replaced or the object deleted; `None` if no version up to the end shows that, or if the end was
+    /// not observed.
     pub to: Option<RecordedAt>,
+    /// Since when it may have lost the value, if a later version shows that its end was not observed.
+    pub end_unknown_since: Option<RecordedAt>,
 }
 
 /// The result of a search.
@@ -82,42 +86,87 @@ impl Timeline {
     /// `progress` receives each record.
     pub fn search(&self, asked: &ValueQuestion<'_>, mut progress: impl FnMut(Seq)) -> FoundValues {
         let mut search = ValueSearch {
-            pattern: asked.pattern,
-            is_anchored: is_anchored(asked.pattern.as_str()),
-            limit: asked.limit,
+            timeline: self,
+            has_begun: false,
             open: BTreeMap::new(),
+            unread: BTreeMap::new(),
             found: FoundValues::default(),
+            matching: ValuePattern {
+                pattern: asked.pattern,
+                is_anchored: is_anchored(asked.pattern.as_str()),
+            },
+            limit: asked.limit,
         };
         let replaced = self.replaced().map(|(old, by)| (by, old));
         let replaced: HashMap<Seq, ObjectId> = replaced.collect();
-        for (step, read) in self.versions(asked.from..asked.to, |key| asked.takes(key)) {
+        // Only an earlier version shows which values an object has at the begin, and since when.
+        for (step, read) in self.versions(Seq(0)..asked.to, |key| asked.takes(key)) {
             progress(step.seq);
+            if step.seq >= asked.from {
+                search.begin();
+            }
             if let Some(old) = replaced.get(&step.seq) {
-                search.gone(*old, step.at);
+                search.gone(*old, step.seq, step.at);
             }
             if step.kind == EventType::Deleted {
-                search.gone(step.object, step.at);
+                search.gone(step.object, step.seq, step.at);
                 continue;
             }
             search.found.versions += 1;
             search.version(step.object, step.seq, step.at, read.map(|read| read.now));
         }
-        search.end()
+        search.begin();
+        search.found
     }
 }
 
-/// The matching values of an object, by field: the value, and its index among the findings.
-type MatchingFields = BTreeMap<FieldPath, (String, Option<usize>)>;
+/// The matching values of an object, by field.
+type MatchingFields = BTreeMap<FieldPath, OpenValue>;
+
+/// A matching value that an object still has.
+#[derive(Clone)]
+struct OpenValue {
+    found: FoundValue,
+    /// Its index among the findings; `None` if it is not kept.
+    place: Option<usize>,
+}
+
+/// The first of the versions of an object that cannot be read, up to its next readable one.
+struct UnreadVersion {
+    since: RecordedAt,
+    words: String,
+}
 
 struct ValueSearch<'a> {
-    pattern: &'a Regex,
-    is_anchored: bool,
+    timeline: &'a Timeline,
+    matching: ValuePattern<'a>,
     limit: Option<usize>,
+    /// Whether the searched time has begun: what ends before is not found.
+    has_begun: bool,
     open: BTreeMap<ObjectId, MatchingFields>,
+    unread: BTreeMap<ObjectId, UnreadVersion>,
     found: FoundValues,
 }
 
 impl ValueSearch<'_> {
+    /// Begins the searched time with the values that objects have there.
+    fn begin(&mut self) {
+        if std::mem::replace(&mut self.has_begun, true) {
+            return;
+        }
+        for unread in self.unread.values() {
+            self.found.note_unreadable(&unread.words);
+        }
+        let mut open = std::mem::take(&mut self.open);
+        let mut all: Vec<&mut OpenValue> =
+            open.values_mut().flat_map(BTreeMap::values_mut).collect();
+        all.sort_by_key(|one| one.found.seq);
+        for one in all {
+            one.place = self.keep(&one.found);
+        }
+        self.open = open;
+    }
+
     fn version(
         &mut self,
         object: ObjectId,
@@ -126,74 +175,116 @@ impl ValueSearch<'_> {
         body: Result<std::sync::Arc<[u8]>, ReadError>,
     ) {
         let matching = match body {
-            Ok(body) => self.matching(&body).map_err(|error| error.to_string()),
+            Ok(body) => (self.matching.of(&body)).map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
         };
         let matching = match matching {
             Ok(matching) => matching,
             Err(error) => {
-                if self.found.unreadable.len() < UNREADABLE_NAMED {
-                    self.found.unreadable.push(format!("record {seq}: {error}"));
+                let words = format!("record {seq}: {error}");
+                if self.has_begun {
+                    self.found.note_unreadable(&words);
                 }
+                let unread = UnreadVersion { since: at, words };
+                self.unread.entry(object).or_insert(unread);
                 return;
             }
         };
-        let before = self.open.remove(&object).unwrap_or_default();
+        let unseen = self.unseen(object, seq);
+        // Between two lists of an import nothing is known of any value: there, only a change is of an unknown time.
+        let is_broken = unseen.is_some() && self.timeline.listed_before(seq).is_none();
+        let mut before = self.open.remove(&object).unwrap_or_default();
         let mut now = MatchingFields::new();
         for (field, value) in matching {
-            let place = match before.get(&field) {
-                Some((same, place)) if *same == value => *place,
-                _ => self.add(FoundValue {
-                    object,
-                    field: field.clone(),
-                    value: value.clone(),
-                    seq,
-                    from: at,
-                    to: None,
-                }),
+            let open = match before.remove(&field) {
+                Some(open) if open.found.value == value && !is_broken => open,
+                old => {
+                    if let Some(old) = old {
+                        self.close(&old, at, unseen);
+                    }
+                    self.add(FoundValue {
+                        object,
+                        field: field.clone(),
+                        value,
+                        seq,
+                        from: at,
+                        begin_unknown_since: unseen,
+                        to: None,
+                        end_unknown_since: None,
+                    })
+                }
             };
-            now.insert(field, (value, place));
+            now.insert(field, open);
         }
-        for (field, (value, place)) in before {
-            let is_same = now.get(&field).is_some_and(|(same, _)| *same == value);
-            if !is_same {
-                self.close(place, at);
-            }
+        for open in before.into_values() {
+            self.close(&open, at, unseen);
         }
         if !now.is_empty() {
             self.open.insert(object, now);
         }
     }
 
-    fn gone(&mut self, object: ObjectId, at: RecordedAt) {
-        for (_, place) in self.open.remove(&object).unwrap_or_default().into_values() {
-            self.close(place, at);
+    fn gone(&mut self, object: ObjectId, seq: Seq, at: RecordedAt) {
+        let unseen = self.unseen(object, seq);
+        for open in self.open.remove(&object).unwrap_or_default().into_values() {
+            self.close(&open, at, unseen);
         }
     }
 
-    fn add(&mut self, value: FoundValue) -> Option<usize> {
+    /// Returns since when the change that a version shows may have been made, if that was not observed.
+    fn unseen(&mut self, object: ObjectId, seq: Seq) -> Option<RecordedAt> {
+        let unread = self.unread.remove(&object).map(|unread| unread.since);
+        let unseen = self.timeline.unseen_before(seq);
+        let unseen = unread.into_iter().chain(unseen).min();
+        // What was there before the recording has no earlier time.
+        unseen.filter(|since| *since > self.timeline.start())
+    }
+
+    fn add(&mut self, found: FoundValue) -> OpenValue {
+        let place = self.has_begun.then(|| self.keep(&found)).flatten();
+        OpenValue { found, place }
+    }
+
+    /// Keeps a value unless there are enough, and returns its index.
+    fn keep(&mut self, found: &FoundValue) -> Option<usize> {
         let kept = self.found.values.len();
         if self.limit.is_some_and(|limit| kept >= limit) {
             self.found.more += 1;
             return None;
         }
-        self.found.values.push(value);
+        self.found.values.push(found.clone());
         Some(kept)
     }
 
-    fn close(&mut self, place: Option<usize>, at: RecordedAt) {
-        if let Some(found) = place.and_then(|place| self.found.values.get_mut(place)) {
+    fn close(&mut self, open: &OpenValue, at: RecordedAt, unseen: Option<RecordedAt>) {
+        if let Some(found) = open
+            .place
+            .and_then(|place| self.found.values.get_mut(place))
+        {
             // Records order it: a clock that was set back does not end it before it began.
-            found.to = Some(at.max(found.from));
+            found.to = unseen.is_none().then_some(at.max(found.from));
+            found.end_unknown_since = unseen.map(|since| since.max(found.from));
         }
     }
+}
 
-    fn end(self) -> FoundValues {
-        self.found
+impl FoundValues {
+    fn note_unreadable(&mut self, words: &str) {
+        if self.unreadable.len() < UNREADABLE_NAMED {
+            self.unreadable.push(words.to_owned());
+        }
     }
+}
 
+/// The pattern of a search.
+struct ValuePattern<'a> {
+    pattern: &'a Regex,
+    is_anchored: bool,
+}
+
+impl ValuePattern<'_> {
     /// Returns the matching values of a version, with their fields.
-    fn matching(&self, body: &[u8]) -> Result<Vec<(FieldPath, String)>, serde_json::Error> {
+    fn of(&self, body: &[u8]) -> Result<Vec<(FieldPath, String)>, serde_json::Error> {
         let text = std::str::from_utf8(body).ok().filter(|_| !self.is_anchored);
         let text = text.and_then(without_escapes);
         if text.is_some_and(|text| !self.pattern.is_match(&text)) {
@@ -348,14 +439,11 @@ mod tests {
 
     fn matching(pattern: &str, body: &str) -> Vec<(String, String)> {
         let pattern = Regex::new(pattern).expect("a pattern");
-        let search = ValueSearch {
+        let pattern = ValuePattern {
             is_anchored: is_anchored(pattern.as_str()),
             pattern: &pattern,
-            limit: None,
-            open: BTreeMap::new(),
-            found: FoundValues::default(),
         };
-        let found = search.matching(body.as_bytes()).expect("JSON");
+        let found = pattern.of(body.as_bytes()).expect("JSON");
         found
             .into_iter()
             .map(|(field, value)| (field.to_string(), value))
