@@ -6,7 +6,7 @@ use super::dark::DarkSpan;
 use crate::subject::NamedObject;
 use crate::time::CursorPlace;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
-use kubereel_history::{Timeline, harmless};
+use kubereel_history::{Timeline, UnobservedEffect, harmless};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -268,6 +268,12 @@ impl Lane {
     /// Tells whether anything in a span is not known.
     pub(crate) fn is_dark(&self, span: &Range<RecordedAt>) -> bool {
         self.darkness(span, span).0
+    }
+
+    /// Tells whether changes of it may be missing after a moment.
+    pub(crate) fn is_unknown_after(&self, at: RecordedAt) -> bool {
+        let mut dark = self.dark.iter().filter(|dark| dark.span.end > at);
+        dark.any(|dark| dark.effect == UnobservedEffect::MayMiss)
     }
 
     /// Gives the state at a place, and why. What an object says is in its records, several of which may share a time.

@@ -9,6 +9,7 @@ use crate::model::{ActiveScreen, OpenReel};
 use crate::msg::Msg;
 use crate::time::{CursorPlace, clock_secs};
 use insta::assert_snapshot;
+use kubereel_format::{Note, RecordedAt};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -216,6 +217,44 @@ fn damage_is_unknown_wherever_it_lies() {
         stage.keys("G");
         assert_snapshot!(name, stage.screen());
     }
+}
+
+#[test]
+fn changes_that_may_be_missing_are_not_denied() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let asked = |path: &Path| {
+        let mut asked = request(path);
+        asked.select = Some("node/m-0".to_owned());
+        Stage::open(asked, (80, 24))
+    };
+    // The node flaps before the gap only.
+    let mut stage = asked(&gapped(folder.path()));
+    stage.keys("tttttt");
+    assert_eq!(word(&stage), "later transitions of this lane are not known");
+    stage.keys(":end<Enter>t");
+    assert_eq!(word(&stage), "no later transition of this lane");
+    stage.keys("c");
+    assert_eq!(word(&stage), "no later change of node m-0");
+    let path = folder.path().join("recovered.reel");
+    let mut script = Script::begin(&path);
+    let nodes = script.resource("nodes", "Node", &["no"]);
+    let stream = script.connect(nodes, None);
+    let one = thing("", "m-0", "m-0");
+    script.initial(stream, one, 1, &node("m-0", "True", 1));
+    script.synced(stream, 1);
+    script.wait(60_000);
+    script.note(Note::Unreadable {
+        from: script.now(),
+        to: RecordedAt::from_micros(script.now().micros + 5_000_000),
+        records: Some(3),
+        resources: vec![nodes],
+        cause: "block 7: the checksum does not fit".to_owned(),
+    });
+    script.wait(60_000);
+    script.finish();
+    let mut stage = asked(&path);
+    stage.keys("ccc");
+    assert_eq!(word(&stage), "later changes of node m-0 are not known");
 }
 
 /// What the operator says of its upgrade.
@@ -507,7 +546,7 @@ fn the_moment_at_which_a_gap_begins_is_known() {
     let gap = open(&stage).dark.first().expect("a gap").span.clone();
     let mut says_unknown = |micros: i64| {
         let reel = open(&stage);
-        let at = kubereel_format::RecordedAt::from_micros(gap.start.micros + micros);
+        let at = RecordedAt::from_micros(gap.start.micros + micros);
         let place = CursorPlace::at(&reel.timeline, at);
         let lane = reel.chosen_lane().expect("a lane").at(place).0;
         stage.keys(&format!(

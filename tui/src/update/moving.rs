@@ -291,6 +291,11 @@ fn change(open: &mut OpenReel, way: TimeDirection) -> Option<String> {
         return None;
     }
     let name = subject.written(&open.timeline);
+    let object = (subject.namespace.as_str(), subject.name.as_str());
+    let unknown = open.timeline.unknown_since(subject.resource, Some(object));
+    if unknown.is_some() && way == TimeDirection::Next {
+        return Some(format!("later changes of {name} are not known"));
+    }
     let word = way.word();
     Some(format!("no {word} change of {name}"))
 }
@@ -319,6 +324,9 @@ fn transition(open: &mut OpenReel, way: TimeDirection) -> Option<String> {
             let place = CursorPlace::behind(&open.timeline, seq);
             jump(open, place);
             None
+        }
+        None if way == TimeDirection::Next && lane.is_unknown_after(open.place.at) => {
+            Some("later transitions of this lane are not known".to_owned())
         }
         None if way == TimeDirection::Next => Some("no later transition of this lane".to_owned()),
         None => Some("no earlier transition of this lane".to_owned()),
