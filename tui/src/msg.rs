@@ -153,6 +153,8 @@ pub(crate) enum Msg {
     Act(KeyAction),
     /// A letter, where a text is written.
     Letter(char),
+    /// A text from the clipboard of the terminal.
+    Pasted(String),
     /// The terminal has another size.
     Resized(u16, u16),
     /// The mouse points at a cell with its button down.

@@ -191,6 +191,7 @@ fn key_msg(event: &Event, screen: &ActiveScreen) -> Option<Msg> {
                 (None, _) => None,
             }
         }
+        Event::Paste(text) => Some(Msg::Pasted(text.clone())),
         Event::Mouse(mouse) => {
             let (x, y) = (mouse.column, mouse.row);
             match mouse.kind {

@@ -7,7 +7,9 @@ use super::looping::EventLoop;
 use crate::model::{Model, ReelState, TuiRequest};
 use crate::theme::Theme;
 use crate::update::left;
-use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+use crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
 use crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
@@ -109,7 +111,13 @@ impl TerminalGuard {
     fn take() -> io::Result<(Self, TerminalScreen)> {
         enable_raw_mode()?;
         let mut out = io::stdout();
-        if let Err(error) = execute!(out, EnterAlternateScreen, EnableMouseCapture, cursor::Hide) {
+        if let Err(error) = execute!(
+            out,
+            EnterAlternateScreen,
+            EnableMouseCapture,
+            EnableBracketedPaste,
+            cursor::Hide
+        ) {
             give_back();
             return Err(error);
         }
@@ -144,6 +152,7 @@ impl Drop for TerminalGuard {
 fn give_back() {
     drop(execute!(
         io::stdout(),
+        DisableBracketedPaste,
         DisableMouseCapture,
         LeaveAlternateScreen,
         cursor::Show

@@ -4,6 +4,7 @@ use super::stage::{Stage, demo, gapped, imported, request};
 use crate::answer::{NearbyQuery, ScreenAnswer, ScreenQuestion, answer};
 use crate::keymap::KeyPress;
 use crate::model::ActiveScreen;
+use crate::msg::Msg;
 use insta::assert_snapshot;
 
 const WIDE: (u16, u16) = (120, 40);
@@ -18,6 +19,26 @@ fn after(keys: &str, size: (u16, u16)) -> Stage {
 
 fn word(stage: &Stage) -> String {
     stage.model.word.clone().unwrap_or_default()
+}
+
+#[test]
+fn pasted_letters_are_no_keys() {
+    let paste = |keys: &str, text: &str| {
+        let mut stage = after(keys, NARROW);
+        stage.say(Msg::Pasted(text.to_owned()));
+        stage
+    };
+    let stage = paste("", "qqGG23:21:40.5Z\n");
+    let ActiveScreen::GoTo(written) = &stage.model.screen else {
+        panic!("{}", stage.screen());
+    };
+    assert_eq!(written.text, "qqGG23:21:40.5Z");
+    let filtered = paste("/", "etcd\n");
+    let open = filtered.model.open().expect("open");
+    assert_eq!(open.filter.text(), "etcd");
+    // A page on which nothing is written takes no text.
+    let help = paste("?", "q\n");
+    assert!(matches!(help.model.screen, ActiveScreen::Help(..)));
 }
 
 #[test]

@@ -31,6 +31,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Bookmarks(changed) => marking::changed(model, changed),
         Msg::Opened(opened) => effects.extend(opening::opened(model, opened)),
         Msg::Letter(letter) => write(model, letter),
+        Msg::Pasted(text) => effects.extend(paste(model, &text)),
         Msg::Act(act) => {
             model.word = None;
             problems::stop_awaiting(model, act);
@@ -160,6 +161,18 @@ fn write(model: &mut Model, letter: char) {
     }
     follow_filter(model);
     panel::follow_seek(model);
+}
+
+/// Writes a text from the clipboard: its letters are no keys. Where nothing is written, it is a time or a command.
+fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
+    let is_open = matches!(model.reel, ReelState::Open(_));
+    let effects = if is_open && matches!(model.screen, ActiveScreen::Main | ActiveScreen::Large) {
+        update(model, Msg::Act(KeyAction::AskTime))
+    } else {
+        Vec::new()
+    };
+    text.chars().for_each(|letter| write(model, letter));
+    effects
 }
 
 /// Gives the text that is being written.
