@@ -18,12 +18,11 @@ use crate::sign::{Sign, SignKind};
 use crate::signs::{FULL, is_killed_by_signal};
 use crate::span::{SLACK, ShownTime, SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::{ClusterHistory, DrainHold, MarkSpan, RecordMark, Retrieval};
-use kubereel_format::{ObjectId, RecordedAt, Seq};
+use kubereel_format::{Evidence, ObjectId, RecordedAt, Seq};
 use kubereel_history::field::{is_being_deleted, number, text};
-use kubereel_history::{
-    ChangeKind, Cut, EventText, LifetimeEnd, ObjectFilter, Timeline, UnobservedSpan,
-};
+use kubereel_history::{ChangeKind, Cut, EventText, LifetimeEnd, ObjectFilter, Timeline};
 use kubereel_monitortests::{Fed, Interest, WatchedEvent, Watcher, feed};
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -314,12 +313,13 @@ impl<'a> ListBuilder<'a> {
         let terminating = self.terminating_namespaces();
         let mut all: Vec<(ProblemObject, SignSpan)> = Vec::new();
         // Most spans are too short to be a problem: those are not copied.
-        let lasted = self.found.spans.iter();
-        for span in lasted.filter(|span| self.is_confirmed(span)) {
-            all.extend(
-                self.object_of(span.object)
-                    .map(|object| (object, self.recovered(span.clone()))),
-            );
+        for span in &self.found.spans {
+            let span = self.with_end_seen(span);
+            if self.is_confirmed(&span)
+                && let Some(object) = self.object_of(span.object)
+            {
+                all.push((object, self.recovered(span.into_owned())));
+            }
         }
         let told = self.found.event_spans.iter();
         for (regarded, span) in told.filter(|(_, span)| self.is_confirmed(span)) {
@@ -570,20 +570,29 @@ impl<'a> ListBuilder<'a> {
 
     /// Returns since when it is not known whether a sign ended.
     fn unknown_end(&self, span: &SignSpan) -> Option<UnknownEnd> {
-        if let SignEnd::Unreported(at) = span.end {
-            return Some(UnknownEnd::Unreported(at));
+        match span.end {
+            SignEnd::Unreported(at) => return Some(UnknownEnd::Unreported(at)),
+            SignEnd::Unobserved(at) => return Some(UnknownEnd::Unobserved(at)),
+            _ => {}
         }
         let unobserved = self.unobserved_after(span);
-        unobserved.map(|one| UnknownEnd::Unobserved(one.from.max(span.seen)))
+        unobserved.map(|(since, _)| UnknownEnd::Unobserved(since))
     }
 
-    /// Returns the first time after the last version that showed a sign in which its resource was not
-    /// observed.
-    fn unobserved_after(&self, span: &SignSpan) -> Option<&UnobservedSpan> {
+    /// Returns the first time after the last version that showed a sign in which what shows it was not observed, and
+    /// whether that lasts to the end.
+    ///
+    /// The object itself is as its last version shows it if its state at the end is known: a list after a gap has
+    /// no other version of it.
+    fn unobserved_after(&self, span: &SignSpan) -> Option<(RecordedAt, bool)> {
         if span.end != SignEnd::Open {
             return None;
         }
-        let mut shown_in = vec![self.timeline.key_of(span.object)?.resource];
+        let key = self.timeline.key_of(span.object)?;
+        let name = (key.namespace, key.name);
+        let own = self.timeline.unknown_since(key.resource, Some(name));
+        let own = own.map(|since| (since.max(span.seen), true));
+        let mut shown_in = Vec::new();
         let others: &[(&str, &str)] = match span.sign.kind {
             SignKind::NoEndpoints => &[("discovery.k8s.io", "endpointslices")],
             SignKind::DrainHeld => &[("", "nodes"), ("", "pods")],
@@ -595,7 +604,8 @@ impl<'a> ListBuilder<'a> {
         let later = shown_in
             .into_iter()
             .flat_map(|resource| self.timeline.may_miss_after(resource, span.seen));
-        later.min_by_key(|unobserved| unobserved.from.max(span.seen))
+        let later = later.map(|one| (one.from.max(span.seen), one.is_open()));
+        own.into_iter().chain(later).min()
     }
 
     /// Returns whether a sign lasted longer than is normal.
@@ -604,7 +614,7 @@ impl<'a> ListBuilder<'a> {
         let unknown_since = self.unknown_end(span).map(UnknownEnd::since);
         // Also what the last list of an import shows is not known to go on.
         let unobserved = self.unobserved_after(span);
-        let is_open = span.end == SignEnd::Open && unobserved.is_none_or(UnobservedSpan::is_open);
+        let is_open = span.end == SignEnd::Open && unobserved.is_none_or(|(_, is_open)| is_open);
         let end = unknown_since.unwrap_or(self.timeline.end());
         let mut lasting = span.lasted(end);
         match span.sign.since {
@@ -622,6 +632,21 @@ impl<'a> ListBuilder<'a> {
             normal = said.map_or(normal, |said| normal.min(said));
         }
         lasting >= normal
+    }
+
+    /// Ends the sign of an object that was missing in a list where the object was last observed.
+    fn with_end_seen<'s>(&self, span: &'s SignSpan) -> Cow<'s, SignSpan> {
+        let mut seen = Cow::Borrowed(span);
+        let reel = self.timeline.reel();
+        let last = reel.versions(span.object).last().copied();
+        let missing = last.filter(|last| {
+            reel.evidence_of(*last) == Some(Evidence::Inferred)
+                && span.end == SignEnd::Deleted(self.timeline.wall_of(*last))
+        });
+        if let Some(since) = missing.and_then(|last| self.timeline.unseen_before(last)) {
+            seen.to_mut().end_unobserved(since);
+        }
+        seen
     }
 
     /// Ends the sign of an object that stays as it is, a failed Pod or Job, when its controller had what it wants

@@ -32,13 +32,15 @@ pub(crate) enum SignEnd {
     Deleted(RecordedAt),
     /// It is not known: from then on the object showed neither the sign nor that it is well.
     Unreported(RecordedAt),
+    /// It is not known: from then on the object was not observed, and was gone when it was again.
+    Unobserved(RecordedAt),
 }
 
 impl SignEnd {
     /// Returns the time of the end, if it is known that it ended.
     pub(crate) const fn at(self) -> Option<RecordedAt> {
         match self {
-            Self::Open | Self::Unreported(_) => None,
+            Self::Open | Self::Unreported(_) | Self::Unobserved(_) => None,
             Self::Recovered(at) | Self::Deleted(at) => Some(at),
         }
     }
@@ -65,6 +67,14 @@ impl ShownTime {
     fn add(&mut self, shown: Duration) {
         self.net += shown;
         self.most = self.most.max(self.net);
+    }
+
+    /// Takes back the last part of what was added last.
+    fn take_back(&mut self, shown: Duration) {
+        if self.most == self.net {
+            self.most = self.most.saturating_sub(shown);
+        }
+        self.net = self.net.saturating_sub(shown);
     }
 }
 
@@ -137,6 +147,17 @@ impl SignSpan {
             _ => {}
         }
         self.end = end;
+    }
+
+    /// Ends the span where its object was last observed; that it was deleted after that shows no time.
+    pub(crate) fn end_unobserved(&mut self, since: RecordedAt) {
+        if let SignEnd::Deleted(at) = self.end
+            && since < at
+        {
+            let since = since.max(self.run_from);
+            self.shown.take_back(between(since, at));
+            self.end = SignEnd::Unobserved(since);
+        }
     }
 
     /// Takes the sign for the same one again, if it was shown for enough of the time since it came.

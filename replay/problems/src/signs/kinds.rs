@@ -114,7 +114,7 @@ pub(crate) fn is_over(info: &ResourceInfo, object: &Value, is_well: bool, sign: 
     let conditions = match sign.kind {
         SignKind::Condition => match ControllerReport::of(object) {
             ControllerReport::Conditions(conditions) => conditions,
-            ControllerReport::Suspended | ControllerReport::Outdated => return false,
+            ControllerReport::Suspended(_) | ControllerReport::Outdated => return false,
         },
         SignKind::NodeNotReady
         | SignKind::NodePressure

@@ -49,6 +49,22 @@ fn running() -> Value {
 }
 
 #[test]
+fn a_list_after_a_gap_proves_what_goes_on_and_dates_no_deletion() {
+    let mut life = Life::of(&[("pods", "Pod")]);
+    for name in ["shop/stays", "shop/goes"] {
+        life.put("pods", name, waiting("ImagePullBackOff"));
+    }
+    life.until("14:10:00");
+    life.lose("pods");
+    life.until("14:20:00");
+    life.relist_without("pods", "14:10:00", "shop/goes");
+    let list = life.end("14:30:00");
+    assert_eq!(end_of(&list, "stays"), "open");
+    let unseen = "changes may be missing since 2026-11-21T14:10:00Z";
+    assert_eq!(end_of(&list, "goes"), unseen);
+}
+
+#[test]
 fn a_namespace_that_was_made_again_has_problems() {
     let mut life = Life::of(&[("namespaces", "Namespace"), ("pods", "Pod")]);
     life.put(

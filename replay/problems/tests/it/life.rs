@@ -119,30 +119,42 @@ impl Life {
     }
 
     /// Lists a resource again whose watch was lost at a time of the day; an object is another one by then.
-    pub fn relist(&mut self, resource: &'static str, lost: &str, object: &str, mut body: Value) {
+    pub fn relist(&mut self, resource: &'static str, lost: &str, object: &str, body: Value) {
+        self.list(resource, lost, object, Some(body));
+    }
+
+    /// Lists a resource again whose watch was lost at a time of the day; an object is gone by then.
+    pub fn relist_without(&mut self, resource: &'static str, lost: &str, object: &str) {
+        self.list(resource, lost, object, None);
+    }
+
+    fn list(&mut self, resource: &'static str, lost: &str, object: &str, body: Option<Value>) {
         let (kind, stream) = *self.streams.get(resource).expect("a resource of this life");
         let (namespace, name) = object.split_once('/').unwrap_or(("", object));
         let before = self.rv;
         self.rv += 10;
         let uid = format!("{resource} {object}");
-        body["kind"] = json!(kind);
-        body["metadata"]["name"] = json!(name);
-        body["metadata"]["namespace"] = json!(namespace);
-        body["metadata"]["uid"] = json!(&uid);
         let from = timetext::parsed(&format!("2026-11-21T{lost}Z")).expect("a time");
         let script = &mut self.script;
         let stream = script.connect(stream.resource, None);
         script.gap(stream.resource, before, self.rv, from);
         let what = thing(namespace, name, &uid);
-        let bytes = body.to_string().into_bytes();
-        script.event(
-            stream,
-            EventType::Modified,
-            Evidence::Listed,
-            what,
-            self.rv,
-            &bytes,
-        );
+        let (change, evidence, bytes) = match body {
+            Some(mut body) => {
+                body["kind"] = json!(kind);
+                body["metadata"]["name"] = json!(name);
+                body["metadata"]["namespace"] = json!(namespace);
+                body["metadata"]["uid"] = json!(&uid);
+                let bytes = body.to_string().into_bytes();
+                (EventType::Modified, Evidence::Listed, bytes)
+            }
+            None => {
+                let last = self.there.remove(&(resource, object.to_owned()));
+                let last = last.expect("an object that was there");
+                (EventType::Deleted, Evidence::Inferred, last)
+            }
+        };
+        script.event(stream, change, evidence, what, self.rv, &bytes);
         script.synced(stream, self.rv);
         self.streams.insert(resource, (kind, stream));
     }
