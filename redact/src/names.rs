@@ -102,7 +102,7 @@ const RELATED: &[&str] = &[
     "apis", "arn", "at", "attempts", "audience", "audiences", "authority", "backend", "bits", "bucket", "change",
     "changed", "class", "cleanup", "condition", "conditions", "config", "configmap", "configuration", "configured",
     "controller", "count", "created", "description", "digest", "dir", "directory", "disabled", "domain", "domains",
-    "driver", "duration", "enabled", "enable", "endpoint", "endpoints", "engine", "error", "errors", "event",
+    "driver", "duration", "email", "enabled", "enable", "endpoint", "endpoints", "engine", "error", "errors", "event",
     "events", "exists", "expiration", "expires", "expiry", "field", "fields", "file", "filename", "files",
     "fingerprint", "folder", "for", "format", "generation", "generator", "group", "groups", "header", "headers",
     "host", "hostname", "hours", "id", "ids", "image", "info", "interval", "issuer", "issuers", "kind", "kinds",
@@ -187,8 +187,8 @@ pub(crate) fn class_below(above: &str, key: &str) -> NameClass {
     }
     let is_of_items = is_plural(above) && class(above) == NameClass::Secret;
     match class(&format!("{above}.{}", key.replace('/', "."))) {
-        NameClass::Mentions if !is_of_items => NameClass::Nested,
-        class => class,
+        class if class <= NameClass::Related || is_of_items => class,
+        _ => NameClass::Nested,
     }
 }
 
