@@ -277,12 +277,10 @@ fn inside(
         source,
     };
     let digest = file_digest(path).map_err(unread)?;
-    let kept = cache
-        .folder
-        .as_ref()
-        .map(|folder| folder.join(format!("{digest:032x}.whole.reel")));
-    if let Some(kept) = kept.as_ref().filter(|kept| kept.is_file()) {
-        return Ok(as_it_is(kept));
+    let begin = format!("{digest:032x}-");
+    let folder = cache.folder.as_deref();
+    if let Some(kept) = folder.and_then(|folder| kept_reel(folder, &begin)) {
+        return Ok(as_it_is(&kept));
     }
     let file = File::open(path).map_err(unread)?;
     let mut copy = ReelCopy {
@@ -337,7 +335,22 @@ fn inside(
             are_files: false,
         });
     }
-    keep((copy.found.ok_or(none)?, copy.damage), kept, cache)
+    keep((copy.found.ok_or(none)?, copy.damage), &begin, cache)
+}
+
+/// The end of the name of a decompressed reel in the cache: the digest of its source and its length precede it.
+const KEPT: &str = ".whole.reel";
+
+/// Finds a decompressed reel in the cache; one of another length than its name has was cut off there.
+fn kept_reel(folder: &Path, begin: &str) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
+    let is_it = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_str()?.strip_prefix(begin)?.strip_suffix(KEPT)?;
+        let about = entry.metadata().ok()?;
+        (about.is_file() && name.parse() == Ok(about.len())).then(|| entry.path())
+    };
+    entries.into_iter().find_map(|entry| is_it(&entry))
 }
 
 /// Names the content of a file that is not a reel.
@@ -470,11 +483,14 @@ impl ReelCopy<'_> {
 /// kept: the next command finds the damage again.
 fn keep(
     (file, damage): (NamedTempFile, Option<UnpackError>),
-    kept: Option<PathBuf>,
+    begin: &str,
     cache: &ReelCache,
 ) -> Result<LocatedReel, LocateError> {
-    let is_in_cache = |kept: &PathBuf| kept.parent() == file.path().parent();
-    let kept = kept.filter(|kept| damage.is_none() && is_in_cache(kept));
+    let folder = cache.folder.as_deref();
+    let folder = folder.filter(|folder| damage.is_none() && file.path().parent() == Some(folder));
+    let about = file.as_file().metadata();
+    let kept = folder.zip(about.ok());
+    let kept = kept.map(|(folder, about)| folder.join(format!("{begin}{}{KEPT}", about.len())));
     let Some(kept) = kept else {
         return Ok(LocatedReel {
             path: PathBuf::new(),
@@ -813,6 +829,20 @@ mod tests {
             !text.contains("damaged") && text.contains("Password required"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_reel_that_was_cut_off_in_the_cache_is_decompressed_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.gz");
+        fs::write(&path, gzip(&reel(7, 2000))).expect("written");
+        let found = locate(&path, &cache(folder.path()), |_| {}).expect("found");
+        let (kept, whole) = (found.path().to_owned(), reel(7, 2000));
+        for len in [2000, 1000, 0] {
+            fs::write(&kept, &whole[..len]).expect("written");
+            assert_eq!(located(&path, folder.path()).expect("found"), whole);
+        }
+        assert_eq!(fs::read(kept).expect("in the cache"), whole);
     }
 
     #[test]
