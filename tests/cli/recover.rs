@@ -438,6 +438,7 @@ fn a_moment_before_a_lost_begin_is_not_outside_of_the_recording() {
     let path = copies.write("begin.reel", &bytes);
     let page = kubereel(&["info", &path]).code(3).out;
     assert!(page.contains("records 0–"), "{page}");
+    assert!(page.contains(" bytes are not in whole rows"), "{page}");
     let recovered = copies.path("recovered.reel");
     let _page = kubereel(&["recover", &path, &text(&recovered)]).code(1);
     for path in [path, text(&recovered)] {

@@ -255,8 +255,9 @@ impl Salvage {
     /// Describes the damage of a file.
     pub(crate) fn breakage(&self) -> String {
         let len = self.file.file_len();
-        let changed = len.saturating_sub(self.whole_bytes);
-        let broken = match (changed, self.foreign_bytes) {
+        // One wrong byte makes a row unreadable: how many are wrong is not known.
+        let rest = len.saturating_sub(self.whole_bytes);
+        let broken = match (rest, self.foreign_bytes) {
             (0, 0) if self.repaired_bytes > 0 => {
                 let bytes = self.repaired_bytes;
                 return format!("{bytes} of {len} bytes were damaged, and put together again");
@@ -271,9 +272,9 @@ impl Salvage {
                 }
             }
             (0, foreign) => format!("{foreign} bytes of another reel's rows are in it"),
-            (changed, 0) => format!("{changed} of {len} bytes are not what was written"),
-            (changed, foreign) => format!(
-                "{changed} of {len} bytes are not what was written; {foreign} bytes of another reel's rows are in it"
+            (rest, 0) => format!("{rest} of {len} bytes are not in whole rows"),
+            (rest, foreign) => format!(
+                "{rest} of {len} bytes are not in whole rows; {foreign} bytes of another reel's rows are in it"
             ),
         };
         match self.repaired_bytes {
