@@ -4,12 +4,15 @@ use super::account::AccountSummary;
 use super::resource::{FirstDiscovery, ResourceSummary, secs_between};
 use crate::coverage::DamagedSpan;
 use crate::samples::CounterMove;
+use crate::tables::count_of;
 use crate::timeline::Timeline;
 use crate::timetext::{OptionalRfc3339, Rfc3339};
 use kubereel_format::{
-    Lifecycle, Note, REDACTION_PREFIX, RecordedAt, ResourceId, ResourceInfo, Seq, SessionEnd,
+    EventType, Lifecycle, Note, REDACTION_PREFIX, RecordedAt, ResourceId, ResourceInfo, Seq,
+    SessionEnd,
 };
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The content of a reel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -285,10 +288,9 @@ pub struct ClusterSummary {
     pub uid: String,
     /// The Kubernetes versions its server reported, in order.
     pub versions: Vec<String>,
-    /// The OpenShift versions that its `ClusterVersion` began or completed, in order; of the last
-    /// cluster only.
+    /// The OpenShift versions that its `ClusterVersion` began or completed, in order.
     pub openshift_versions: Vec<String>,
-    /// Its Nodes at the end; of the last cluster only.
+    /// Its Nodes when it was last observed.
     pub nodes: Option<u64>,
 }
 
@@ -446,26 +448,42 @@ struct ClusterVersionUpdate {
 }
 
 fn cluster_summaries(timeline: &Timeline) -> Vec<ClusterSummary> {
-    let mut summaries: Vec<ClusterSummary> = timeline
-        .clusters()
-        .iter()
-        .map(|cluster| ClusterSummary {
+    let clusters = timeline.clusters();
+    let begins = clusters.iter().map(|cluster| cluster.first);
+    let ends = begins.skip(1).chain([timeline.reel().end()]);
+    // What precedes the name of the first cluster is of it, too.
+    let mut from = Seq(0);
+    let summaries = clusters.iter().zip(ends).map(|(cluster, to)| {
+        let records = std::mem::replace(&mut from, to)..to;
+        ClusterSummary {
             since: cluster.from,
             uid: cluster.uid.clone(),
             versions: cluster.versions.clone(),
-            openshift_versions: Vec::new(),
-            nodes: None,
-        })
-        .collect();
-    if let Some(last) = summaries.last_mut() {
-        last.openshift_versions = openshift_versions(timeline).unwrap_or_default();
-        last.nodes = recorded(timeline, "", "nodes").map(|nodes| {
-            let objects = timeline.objects_of(nodes);
-            let alive = objects.iter().filter(|&&object| timeline.is_alive(object));
-            (0u64..).zip(alive).last().map_or(0, |(last, _)| last + 1)
-        });
-    }
-    summaries
+            openshift_versions: openshift_versions(timeline, &records).unwrap_or_default(),
+            nodes: recorded(timeline, "", "nodes")
+                .map(|nodes| count_of(at_end(timeline, nodes, &records).count())),
+        }
+    });
+    summaries.collect()
+}
+
+/// Returns the last versions of the objects that were there at the end of a cluster's records.
+fn at_end(
+    timeline: &Timeline,
+    resource: ResourceId,
+    records: &Range<Seq>,
+) -> impl Iterator<Item = Seq> {
+    let reel = timeline.reel();
+    let objects = timeline.objects_of(resource).iter();
+    objects.filter_map(move |object| {
+        let mut versions = reel.versions(*object).iter().rev();
+        let last = *versions.find(|seq| **seq < records.end)?;
+        let is_replaced = timeline.replaced_by(*object);
+        let is_there = records.contains(&last)
+            && reel.kind_of(last) != Some(EventType::Deleted)
+            && is_replaced.is_none_or(|by| by >= records.end);
+        is_there.then_some(last)
+    })
 }
 
 fn recorded(timeline: &Timeline, group: &str, plural: &str) -> Option<ResourceId> {
@@ -477,13 +495,11 @@ fn recorded(timeline: &Timeline, group: &str, plural: &str) -> Option<ResourceId
         .max()
 }
 
-/// Reads the history of the last `ClusterVersion` object; the server keeps it newest first.
-fn openshift_versions(timeline: &Timeline) -> Option<Vec<String>> {
+/// Reads the history of a cluster's last `ClusterVersion` object; the server keeps it newest first.
+fn openshift_versions(timeline: &Timeline, records: &Range<Seq>) -> Option<Vec<String>> {
     let resource = recorded(timeline, "config.openshift.io", "clusterversions")?;
-    let mut objects = timeline.objects_of(resource).iter().rev();
-    let object = objects.find(|&&object| timeline.is_alive(object))?;
-    let last = timeline.reel().versions(*object).last()?;
-    let body = timeline.reel().body(*last).ok()?;
+    let last = at_end(timeline, resource, records).max()?;
+    let body = timeline.reel().body(last).ok()?;
     let version: ClusterVersionObject = serde_json::from_slice(&body).ok()?;
     let mut versions = Vec::new();
     for update in version.status?.history?.into_iter().rev() {

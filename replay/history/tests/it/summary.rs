@@ -6,7 +6,7 @@
 
 use crate::script::{Script, pod, thing};
 use kubereel_format::{
-    Appender, ConnectionId, EndCause, EventType, Evidence, Lifecycle, ListMethod, NewBody,
+    Appender, ConnectionId, EndCause, EpochId, EventType, Evidence, Lifecycle, ListMethod, NewBody,
     NewEvent, NotCoveredReason, Note, RecordedAt, ResourceId, ResourceInfo, Seq, Stamp,
 };
 use kubereel_history::{Certainty, Cut, Exported, Moment, ObjectFilter, ReelSummary, Timeline};
@@ -22,6 +22,10 @@ const A: crate::script::Thing<'static> = crate::script::Thing {
 
 /// A recording with everything that a summary tells: two sessions, a gap, an outage, a late resource.
 fn eventful(path: &Path) {
+    eventful_so_far(path).finish();
+}
+
+fn eventful_so_far(path: &Path) -> Script {
     let mut script = Script::begin(path);
     let core = r#"{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"nodes"}]}"#;
     script.discovery("/api/v1", core);
@@ -60,7 +64,7 @@ fn eventful(path: &Path) {
     script.wait(5000);
     let on_pods = script.connect(pods, Some(21));
     script.bookmark(on_pods, 25);
-    script.finish();
+    script
 }
 
 fn summary() -> ReelSummary {
@@ -68,6 +72,23 @@ fn summary() -> ReelSummary {
     let path = folder.path().join("test.reel");
     eventful(&path);
     ReelSummary::of(&Timeline::open(&path).expect("a reel"))
+}
+
+#[test]
+fn each_cluster_of_a_reel_has_its_own_version_and_nodes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut script = eventful_so_far(&path);
+    script.note(Note::Cluster {
+        epoch: EpochId(1),
+        uid: "ffa1".to_owned(),
+        version: "v1.37.0".to_owned(),
+    });
+    script.finish();
+    let summary = ReelSummary::of(&Timeline::open(&path).expect("a reel"));
+    let clusters = summary.clusters.iter();
+    let clusters = clusters.map(|cluster| (cluster.openshift_versions.len(), cluster.nodes));
+    assert_eq!(clusters.collect::<Vec<_>>(), [(2, Some(1)), (0, Some(0))]);
 }
 
 #[test]
