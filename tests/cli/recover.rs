@@ -48,7 +48,8 @@ impl Copies {
     fn with_bad_pages(&self) -> String {
         let mut bytes = self.bytes.clone();
         for page in [61, 101, 120] {
-            bytes[page * 4096..(page + 1) * 4096].fill(0);
+            let page = bytes.get_mut(page * 4096..(page + 1) * 4096);
+            page.expect("a page").fill(0);
         }
         self.write("pages.reel", &bytes)
     }
