@@ -92,7 +92,7 @@ fn a_clock_that_was_set_back_is_named_as_info_names_it() {
         script.bookmark(stream, 13);
         script.finish();
     });
-    let words = "1 step of the recorder's clock";
+    let words = "1 step of the recorder's clock · times before and after one do not compare";
     for command in ["info", "verify"] {
         let page = kubereel(&[command, reel.path()]).ok();
         let mut lines = page.lines();

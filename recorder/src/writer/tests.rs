@@ -19,9 +19,17 @@ struct Disk {
     commit_fails: u32,
     commit_lies: bool,
     reopen_fails: u32,
-    is_finished: bool,
-    is_packed: bool,
+    end: DiskEnd,
     is_deleted: bool,
+}
+
+/// How far the file was ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum DiskEnd {
+    #[default]
+    Open,
+    Finished,
+    Packed,
 }
 
 fn locked(disk: &Mutex<Disk>) -> MutexGuard<'_, Disk> {
@@ -121,7 +129,7 @@ impl Sink for FakeSink {
 
     fn end(self: Box<Self>) -> Result<Box<dyn WholeFile>, AppendError> {
         assert!(self.pending.is_empty(), "finished with records pending");
-        locked(&self.disk).is_finished = true;
+        locked(&self.disk).end = DiskEnd::Finished;
         Ok(self)
     }
 }
@@ -144,7 +152,7 @@ impl WholeFile for FakeSink {
 
     fn pack(self: Box<Self>) -> Result<FinishStats, FinishError> {
         let stats = self.stats();
-        locked(&self.disk).is_packed = true;
+        locked(&self.disk).end = DiskEnd::Packed;
         Ok(stats)
     }
 }
@@ -223,7 +231,7 @@ fn write_and_ask(
 fn writes_in_order_and_finishes() {
     let (disk, finished, _) = write(Disk::default(), vec![mark("a"), mark("b"), mark("c")]);
     assert_eq!(disk.durable, ["a", "b", "c"]);
-    assert!(disk.is_finished && disk.is_packed);
+    assert_eq!(disk.end, DiskEnd::Packed);
     assert_eq!(finished.expect("an end").records, 3);
 }
 
@@ -232,8 +240,12 @@ fn a_file_is_whole_before_anybody_is_asked_whether_to_pack_it() {
     for is_packed in [true, false] {
         let (disk, finished, _) = write_and_ask(Disk::default(), vec![mark("a")], Some(is_packed));
         assert_eq!(disk.durable, ["a"]);
-        assert!(disk.is_finished);
-        assert_eq!(disk.is_packed, is_packed);
+        let end = if is_packed {
+            DiskEnd::Packed
+        } else {
+            DiskEnd::Finished
+        };
+        assert_eq!(disk.end, end);
         assert_eq!(finished.expect("an end").records, 1);
     }
 }
@@ -281,7 +293,7 @@ fn a_disk_that_stays_full_ends_as_an_error() {
         matches!(finished, Err(WriteError::Failing(_))),
         "{finished:?}"
     );
-    assert!(!disk.is_finished && !disk.is_packed);
+    assert_eq!(disk.end, DiskEnd::Open);
     assert!(health.status().write_trouble.contains("no space left"));
 }
 
@@ -299,7 +311,7 @@ fn a_reel_that_is_deleted_while_it_is_recorded_is_trouble_and_ends_as_an_error()
         ),
         "{finished:?}"
     );
-    assert!(!disk.is_packed);
+    assert_ne!(disk.end, DiskEnd::Packed);
     assert!(health.status().write_trouble.contains("was deleted"));
 }
 

@@ -76,8 +76,8 @@ fn is_step_back(from: RecordedAt, to: RecordedAt) -> bool {
 /// Counts the steps of the recorder's clock, within its sessions and back between them.
 pub(crate) fn steps(tables: &ReelTables) -> u64 {
     let notes = tables.reel().notes().iter();
-    let noted = notes.filter(|entry| matches!(entry.note, Note::ClockStepped { .. }));
-    count_of(noted.count() + sessions_back(tables).count())
+    let within = notes.filter(|entry| matches!(entry.note, Note::ClockStepped { .. }));
+    count_of(within.count() + sessions_back(tables).count())
 }
 
 /// Returns the runs in their order; none if the clock was not set back.

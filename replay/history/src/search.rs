@@ -115,7 +115,10 @@ impl Timeline {
             search.found.versions += 1;
             search.version(step.object, step.seq, step.at, read.map(|read| read.now));
         }
-        search.begin();
+        // Behind the recording no object is known to have any.
+        if asked.from < self.reel().end() {
+            search.begin();
+        }
         search.found
     }
 }

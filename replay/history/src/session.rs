@@ -134,13 +134,11 @@ pub struct Outage {
 impl Outage {
     /// Returns whether a server answered, and did not accept the recorder's credentials.
     pub fn is_refusal(&self) -> bool {
-        match &self.probed {
-            Some(probed) => probed.class == OutageClass::Credentials,
-            None => {
-                let mut words = self.error.split(|letter: char| !letter.is_alphanumeric());
-                words.any(|word| word == "401" || word == "403")
-            }
+        if let Some(probed) = &self.probed {
+            return probed.class == OutageClass::Credentials;
         }
+        let mut words = self.error.split(|letter: char| !letter.is_alphanumeric());
+        words.any(|word| word == "401" || word == "403")
     }
 }
 

@@ -213,8 +213,9 @@ impl Timeline {
         let object = self.reel().object_of(seq)?;
         let key = self.key_of(object)?;
         let at = self.wall_of(seq);
-        let mut versions = self.reel().versions(object).iter().rev();
-        let before = versions.find(|before| **before < seq);
+        let versions = self.reel().versions(object);
+        let before = versions.partition_point(|before| *before < seq);
+        let before = before.checked_sub(1).and_then(|place| versions.get(place));
         let since = before.map_or(at, |before| self.wall_of(*before));
         let mut unobserved = self.unobserved(key.resource);
         if !unobserved.any(|span| span.from < at && span.to >= since) {

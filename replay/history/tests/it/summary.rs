@@ -233,6 +233,7 @@ fn the_schema_of_programs_is_stable() {
             "file_bytes",
             "finished",
             "format",
+            "kubeconfig",
             "labels",
             "lost_records",
             "marks",

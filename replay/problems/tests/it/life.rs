@@ -139,20 +139,17 @@ impl Life {
         let stream = script.connect(stream.resource, None);
         script.gap(stream.resource, before, self.rv, from);
         let what = thing(namespace, name, &uid);
-        let (change, evidence, bytes) = match body {
-            Some(mut body) => {
-                body["kind"] = json!(kind);
-                body["metadata"]["name"] = json!(name);
-                body["metadata"]["namespace"] = json!(namespace);
-                body["metadata"]["uid"] = json!(&uid);
-                let bytes = body.to_string().into_bytes();
-                (EventType::Modified, Evidence::Listed, bytes)
-            }
-            None => {
-                let last = self.there.remove(&(resource, object.to_owned()));
-                let last = last.expect("an object that was there");
-                (EventType::Deleted, Evidence::Inferred, last)
-            }
+        let (change, evidence, bytes) = if let Some(mut body) = body {
+            body["kind"] = json!(kind);
+            body["metadata"]["name"] = json!(name);
+            body["metadata"]["namespace"] = json!(namespace);
+            body["metadata"]["uid"] = json!(&uid);
+            let bytes = body.to_string().into_bytes();
+            (EventType::Modified, Evidence::Listed, bytes)
+        } else {
+            let bytes = self.there.remove(&(resource, object.to_owned()));
+            let bytes = bytes.expect("an object that was there");
+            (EventType::Deleted, Evidence::Inferred, bytes)
         };
         script.event(stream, change, evidence, what, self.rv, &bytes);
         script.synced(stream, self.rv);
