@@ -252,7 +252,8 @@ impl JudgedProblems<'_> {
         let by = problem.consequence_of.and_then(|by| self.all.get(by));
         let is_lenient = by.is_some_and(|by| self.is_judged(by) || is_short(problem))
             || self.facts.is_openshift() && is_judged_upstream(problem, kind)
-            || is_short_wait(problem);
+            || is_short_wait(problem)
+            || is_slow_update(problem);
         if is_lenient {
             Severity::Flake
         } else {
@@ -384,6 +385,14 @@ fn is_short_wait(problem: &Problem) -> bool {
         problem.kind,
         SignKind::DrainHeld | SignKind::ReleaseNotAccepted
     ) && is_short(problem)
+}
+
+/// Returns whether the cluster version operator suspected of a slow operator that the update does not go on, and it did.
+/// Upstream's rule passes over that.
+fn is_slow_update(problem: &Problem) -> bool {
+    problem.kind == SignKind::VersionFailing
+        && problem.reason == "SlowClusterOperator"
+        && problem.to.is_some()
 }
 
 /// Returns whether a problem was over soon.
