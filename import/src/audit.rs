@@ -459,7 +459,7 @@ impl<'a> AuditEvent<'a> {
 
     fn request(&self, target: &ObjectRef<'_>) -> AuditRequest {
         let user = match self.user.username.as_ref() {
-            "" => "somebody",
+            "" => "an unnamed user",
             user => user,
         };
         AuditRequest {

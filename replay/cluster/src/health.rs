@@ -469,7 +469,7 @@ const REASONS_BY_DESIGN: [&str; 4] = [
     "PodCompleted",
     // Knative scaled it to zero.
     "NoTraffic",
-    // Somebody cancelled a run of Tekton.
+    // A run of Tekton that was cancelled.
     "Cancelled",
     "TaskRunCancelled",
 ];

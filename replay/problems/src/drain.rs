@@ -58,7 +58,7 @@ impl<'a> DrainedNodes<'a> {
         &self.cordons
     }
 
-    /// Returns whether a Node shows a sign because somebody reboots it.
+    /// Returns whether a Node shows a sign because it is rebooted as planned.
     pub(crate) fn is_reboot(&self, node: &str, span: &SignSpan) -> bool {
         self.had_cordoned(node, span) || self.was_configured(span)
     }

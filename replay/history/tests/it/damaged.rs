@@ -1,7 +1,7 @@
 //! What damage hides: a state until it is shown again, and nothing of other resources.
 
 use crate::script::{Script, Thing, pod};
-use kubereel_format::{Note, RecordedAt, Seq};
+use kubereel_format::{Note, RecordedAt, ResourceId, Seq};
 use kubereel_history::{
     Certainty, ComparisonScope, Cut, HistoryItem, HistoryQuestion, MissedReason, ObjectFilter,
     Timeline, WaitAnswer, WaitQuestion, WaitSpan, WaitVerdict,
@@ -18,6 +18,18 @@ const B: Thing<'static> = Thing {
     name: "b",
     uid: "v",
 };
+
+/// Notes that records of a resource were lost in the next five seconds.
+fn lose(script: &mut Script, resource: ResourceId) {
+    let from = script.now();
+    script.note(Note::Unreadable {
+        from,
+        to: RecordedAt::from_micros(from.micros + 5_000_000),
+        records: Some(3),
+        resources: vec![resource],
+        cause: "block 7: the checksum does not fit".to_owned(),
+    });
+}
 
 /// Pods and nodes; ten seconds in, changes of pods are lost for five; B changes later, then all is listed again.
 fn recovered() -> (Timeline, Vec<RecordedAt>) {
@@ -39,14 +51,7 @@ fn recovered() -> (Timeline, Vec<RecordedAt>) {
     script.wait(10_000);
     moments.push(script.now());
     script.wait(1_000);
-    let from = script.now();
-    script.note(Note::Unreadable {
-        from,
-        to: RecordedAt::from_micros(from.micros + 5_000_000),
-        records: Some(3),
-        resources: vec![pods],
-        cause: "block 7: the checksum does not fit".to_owned(),
-    });
+    lose(&mut script, pods);
     script.wait(10_000);
     moments.push(script.now());
     script.wait(1_000);
@@ -190,14 +195,7 @@ fn scattered(is_shown_again: bool) -> Timeline {
     script.initial(stream, A, 5, &pod(A, 5, "x"));
     script.synced(stream, 10);
     script.wait(1_000);
-    let from = script.now();
-    script.note(Note::Unreadable {
-        from,
-        to: RecordedAt::from_micros(from.micros + 5_000_000),
-        records: Some(3),
-        resources: vec![pods],
-        cause: "block 7: the checksum does not fit".to_owned(),
-    });
+    lose(&mut script, pods);
     script.wait(2_000);
     script.modified(stream, A, 20, &pod(A, 20, "y"));
     script.wait(5_000);
