@@ -3,15 +3,15 @@
 
 use crate::collect::{Collected, ControllerRef};
 use crate::endpoints::EndpointLoss;
-use crate::lookup::{has_word, read, resources};
-use crate::sign::SignKind;
-use crate::span::{SLACK, SignSpan, between, is_creation};
-use kubereel_cluster::{StatusCondition, is_being_configured};
+use crate::lookup::{has_word, mark_after, read, resources};
+use crate::sign::{Sign, SignKind};
+use crate::span::{SLACK, ShownTime, SignEnd, SignSpan, between, is_creation};
+use kubereel_cluster::{ClusterHistory, DrainHold, MarkSpan, StatusCondition, is_being_configured};
 use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
 use kubereel_history::Timeline;
-use kubereel_history::field::{is_being_deleted, text};
+use kubereel_history::field::{is_being_deleted, number, text};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// What a Pod shows, and what its controller or the `EndpointSlice` says of it, come in any order: in microseconds.
@@ -51,11 +51,6 @@ impl<'a> DrainedNodes<'a> {
                 .filter_map(|span| Some((timeline.key_of(span.object)?.name, span)))
                 .collect(),
         }
-    }
-
-    /// Returns the times in which Nodes took no Pods, with the names of the Nodes.
-    pub(crate) fn cordons(&self) -> &[(&'a str, &'a SignSpan)] {
-        &self.cordons
     }
 
     /// Returns whether a Node shows a sign because it is rebooted as planned.
@@ -239,6 +234,92 @@ impl<'a> DrainedNodes<'a> {
             (before.is_counted && !after.is_counted).then_some(after)
         });
         lost.collect()
+    }
+
+    /// Finds disruption budgets that allowed no eviction while a cordoned Node had their Pods.
+    pub(crate) fn held_drains(&self) -> Vec<SignSpan> {
+        let drains: Vec<(&str, MarkSpan)> = self
+            .cordons
+            .iter()
+            .map(|(node, cordon)| {
+                let from = cordon.from;
+                let to = cordon.end.at().map(|at| mark_after(self.timeline, at));
+                (*node, MarkSpan { from, to })
+            })
+            .collect();
+        let history = ClusterHistory::of(self.timeline);
+        // A damaged reel does not tell.
+        let holds = history.drain_holds(&drains, self.timeline.last_cut());
+        let mut held = Vec::new();
+        for ((node, _), holds) in drains.iter().zip(holds.unwrap_or_default()) {
+            let mut by_budget: BTreeMap<(String, String), Vec<DrainHold>> = BTreeMap::new();
+            for hold in holds {
+                let key = (hold.namespace.clone(), hold.budget.clone());
+                by_budget.entry(key).or_default().push(hold);
+            }
+            for ((namespace, name), holds) in by_budget {
+                held.extend(self.held_drain(&namespace, &name, node, &holds));
+            }
+        }
+        held
+    }
+
+    /// Makes a span of the time in which a budget kept Pods on a cordoned Node.
+    fn held_drain(
+        &self,
+        namespace: &str,
+        name: &str,
+        node: &str,
+        holds: &[DrainHold],
+    ) -> Option<SignSpan> {
+        let from = holds.iter().map(|hold| hold.span.from).min()?;
+        let ends: Option<Vec<RecordedAt>> =
+            holds.iter().map(|hold| Some(hold.span.to?.at)).collect();
+        let to = ends.and_then(|ends| ends.into_iter().max());
+        let until = to.unwrap_or(self.timeline.end());
+        let mut named = resources(self.timeline, "policy", "poddisruptionbudgets").into_iter();
+        let budget = named.find_map(|resource| {
+            let lives = self.timeline.lives(resource, namespace, name);
+            lives.last().map(|life| life.object)
+        })?;
+        let versions = self.timeline.reel().versions(budget).iter().rev();
+        let mut before = versions.filter(|seq| **seq <= from.seq);
+        let body = before.next().and_then(|seq| read(self.timeline, *seq));
+        // It allows an eviction once all its Pods are healthy again.
+        let waits = body.as_ref().is_some_and(|budget| {
+            let of = |field: &str| number(budget, &format!("/status/{field}"));
+            let counts = of("desiredHealthy").zip(of("expectedPods"));
+            counts.is_some_and(|(healthy, all)| healthy < all)
+        });
+        let allowed = ["minAvailable", "maxUnavailable"]
+            .into_iter()
+            .find_map(|field| {
+                let value = body.as_ref()?.pointer(&format!("/spec/{field}"))?;
+                Some(format!(" ({field} {value})"))
+            });
+        let pods: BTreeSet<&str> = holds.iter().map(|hold| hold.pod.as_str()).collect();
+        let message = format!(
+            "no disruption is allowed{} while Node {node} is cordoned with {} of its Pods",
+            allowed.unwrap_or_default(),
+            pods.len()
+        );
+        let mut sign = Sign::new(SignKind::DrainHeld, "", &message);
+        sign.is_under_way = waits;
+        Some(SignSpan {
+            object: budget,
+            sign,
+            from,
+            is_older: false,
+            end: to.map_or(SignEnd::Open, SignEnd::Recovered),
+            shown: ShownTime::of(between(from.at, until)),
+            run_from: until,
+            seen: from.at,
+            was_well: true,
+            count: 1,
+            node: node.to_owned(),
+            reasons: Vec::new(),
+            began: None,
+        })
     }
 
     /// Reads a Pod as it was at a time; `None` before its first version.

@@ -1,6 +1,7 @@
 //! Objects of a reel, found by resource, uid or record.
 
-use kubereel_format::{ObjectId, ResourceId, Seq, UidRef};
+use kubereel_cluster::RecordMark;
+use kubereel_format::{ObjectId, RecordedAt, ResourceId, Seq, UidRef};
 use kubereel_history::Timeline;
 use kubereel_history::field::text;
 use serde_json::Value;
@@ -25,6 +26,14 @@ pub(crate) fn resources(timeline: &Timeline, group: &str, plural: &str) -> Vec<R
     all.filter(|info| info.group == group && info.plural == plural)
         .map(|info| info.id)
         .collect()
+}
+
+/// Returns the first record after a time.
+pub(crate) fn mark_after(timeline: &Timeline, at: RecordedAt) -> RecordMark {
+    RecordMark {
+        seq: timeline.reel().seq_after(at),
+        at,
+    }
 }
 
 /// Reads the body of a version; what cannot be read says nothing.
