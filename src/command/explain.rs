@@ -125,7 +125,7 @@ fn absent(timeline: &Timeline, resource: &ResourceInfo) -> CommandError {
         CommandError::unknown(format!("{name} was not defined at that time"))
     };
     for life in &lives {
-        let (from, to) = (timeline.written(life.from), life.end_words(timeline));
+        let (from, to) = (timeline.written(life.from), timeline.end_words(life));
         error = error.hint(format!(
             "its definition existed from {from} to {to}: --at {from}"
         ));

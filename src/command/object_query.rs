@@ -290,7 +290,7 @@ impl TargetObject<'_> {
                 ""
             };
             let from = timeline.written(life.from);
-            let to = life.end_words(timeline);
+            let to = timeline.end_words(life);
             error = error.hint(format!("{name:?} existed from {before}{from} to {to}"));
         }
         if !lives.is_empty() {

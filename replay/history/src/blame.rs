@@ -2,11 +2,11 @@
 //! older values from the managedFields. Each version is read once, in order; the origins of
 //! unchanged values are carried along.
 
+use crate::body_reader::QueryError;
 use crate::changes::{ComparisonScope, FieldPath, FieldStep, count, matched};
 use crate::object::ObjectForm;
+use crate::object_version::ObjectVersion;
 use crate::origin::{OriginSource, OriginTree, OriginUpdate, OriginWalk, VersionOrigin};
-use crate::timeline::ObjectVersion;
-use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use crate::writers::{FieldWriter, ManagedEntry};
 use kubereel_format::{Evidence, RecordedAt, ResourceInfo, Seq};

@@ -1,9 +1,9 @@
 //! The cluster's own Events: the reporting component, the object, the count. The times in an Event
 //! are those of the component. The deletion of an expired Event is not reported.
 
+use crate::body_reader::QueryError;
 use crate::field::{at, text, time};
 use crate::moment::Cut;
-use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId, Seq};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};

@@ -1,14 +1,14 @@
 //! Describes one object at a moment: its fields, its owners and owned objects, the Events about it,
 //! and its versions around the moment. Healthy values are not left out.
 
+use crate::body_reader::QueryError;
 use crate::changes::ComparisonScope;
 use crate::cluster_events::{EventQuestion, LoggedEvent, Regarding};
 use crate::history::{HistoryItem, HistoryQuestion};
 use crate::moment::Cut;
 use crate::object::ObjectForm;
+use crate::object_version::ObjectVersion;
 use crate::related::Relatives;
-use crate::timeline::ObjectVersion;
-use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use crate::writers::Authors;
 use kubereel_format::{RecordedAt, ResourceInfo, Seq};

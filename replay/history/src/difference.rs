@@ -1,13 +1,13 @@
 //! Compares the states at two moments, and the versions of one step of a cursor. Bodies of objects
 //! with the same version at both moments are not read.
 
+use crate::body_reader::QueryError;
 use crate::changes::{Change, ComparisonScope};
 use crate::cursor::CursorStep;
 use crate::moment::Cut;
 use crate::object::ObjectForm;
-use crate::timeline::QueryError;
+use crate::object_version::{ObjectVersion, ResourceSnapshot};
 use crate::timeline::Timeline;
-use crate::timeline::{ObjectVersion, ResourceSnapshot};
 use crate::writers::Authors;
 use kubereel_format::{BodyBuffer, GatheredBodies, ResourceInfo, Seq};
 use serde_json::Value;

@@ -1,12 +1,12 @@
 //! The versions of one name in order: time, writer, changes, and the gaps between. Each version is
 //! read when it is requested.
 
+use crate::body_reader::QueryError;
 use crate::changes::{Change, ComparisonScope};
 use crate::coverage::{RecordedGap, UnobservedSpan};
 use crate::moment::Cut;
 use crate::object::ObjectForm;
 use crate::select::ObjectFilter;
-use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use crate::writers::{self, Authors};
 use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceInfo, Seq};

@@ -7,6 +7,7 @@
 mod account;
 mod activity;
 mod blame;
+mod body_reader;
 mod builtin_kinds;
 mod changes;
 mod clock;
@@ -26,6 +27,7 @@ mod history;
 mod jsonpath;
 mod moment;
 mod object;
+mod object_version;
 mod origin;
 mod page;
 mod proof;
@@ -51,6 +53,7 @@ pub use account::{
 };
 pub use activity::{ActivityQuestion, WriteActivity, WriteCount};
 pub use blame::{Blame, BlameSource, BlamedObject};
+pub use body_reader::QueryError;
 pub use changes::{
     Change, ChangeKind, ComparisonScope, Field, FieldError, FieldPath, FieldStep, KeyPart, Leaves,
     SegmentKind, WordSegment, words,
@@ -85,6 +88,7 @@ pub use object::{
     ListForm, ListWriter, ObjectForm, ObjectMeta, YamlLine, name_of, write_folded_yaml, write_json,
     write_json_line, write_yaml, yaml_lines,
 };
+pub use object_version::{LifetimeEnd, ObjectLifetime, ObjectVersion, ResourceSnapshot};
 pub use page::{IncompleteList, ObjectPage, PageLine};
 pub use proof::{Integrity, OutageSum, Proof, ReelVerdict, ResourceCompleteness, ResourceProof};
 pub use quantity::Quantity;
@@ -105,9 +109,7 @@ pub use summary::{
     ObjectCounts, OutageSummary, RangeSummary, ReelSummary, ResourceSummary, SessionSummary,
     UnseenSummary,
 };
-pub use timeline::{
-    LifetimeEnd, ObjectLifetime, ObjectVersion, QueryError, ResourceSnapshot, Timeline,
-};
+pub use timeline::Timeline;
 pub use wait::{
     GoalError, MissedReason, MissedTime, ReelInstant, WaitAnswer, WaitFor, WaitQuestion, WaitSpan,
     WaitStep, WaitVerdict,

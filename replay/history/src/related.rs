@@ -1,11 +1,11 @@
 //! Owners of objects and owned objects, at a moment. An owner is identified by its uid, never by
 //! its name alone.
 
+use crate::body_reader::QueryError;
 use crate::moment::Cut;
+use crate::object_version::{ObjectVersion, ResourceSnapshot};
 use crate::select::ObjectFilter;
-use crate::timeline::QueryError;
 use crate::timeline::Timeline;
-use crate::timeline::{ObjectVersion, ResourceSnapshot};
 use kubereel_format::{ResourceId, Seq};
 use serde::Deserialize;
 

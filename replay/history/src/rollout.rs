@@ -1,11 +1,13 @@
 //! The revisions of workloads, from the recorded `ReplicaSet`s and `ControllerRevision`s, and the
 //! state of a rollout in the words of `kubectl rollout status`.
 
+use crate::body_reader::QueryError;
 use crate::columns::{ObjectPart, desired};
 use crate::field::ObservedGeneration;
 use crate::moment::Cut;
+use crate::object_version::ObjectVersion;
 use crate::page::{PageLine, template_page};
-use crate::timeline::{ObjectVersion, QueryError, Timeline};
+use crate::timeline::Timeline;
 use kubereel_format::{EventType, RecordedAt, ResourceInfo, Seq};
 use serde_json::Value;
 use std::collections::BTreeMap;

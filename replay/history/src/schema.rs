@@ -1,11 +1,13 @@
 //! The fields of a resource: from the schema in the recorded definition of a custom resource, from the
 //! table of Kubernetes' own kinds, else from the fields of recorded objects.
 
+use crate::body_reader::QueryError;
 use crate::builtin_kinds;
 use crate::moment::Cut;
 use crate::object::ObjectForm;
+use crate::object_version::ObjectLifetime;
 use crate::select::{ObjectFilter, nearest};
-use crate::timeline::{ObjectLifetime, QueryError, Timeline};
+use crate::timeline::Timeline;
 use kubereel_format::{ResourceInfo, Seq};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,6 +2,7 @@
 //! Queries for histories, differences or waits are in the modules of those names.
 
 use crate::account::{AccountError, CommitBounds, RevisionAccount, RevisionSequence};
+use crate::body_reader::{QueryError, read_on_threads};
 use crate::clock;
 use crate::coverage::{
     self, Certainty, Coverage, DamagedSpan, RecordedGap, UnobservedEffect, UnobservedReason,
@@ -10,6 +11,7 @@ use crate::coverage::{
 use crate::first_look::FirstLooks;
 use crate::moment::{Cut, Moment, ResolveError};
 use crate::object::{ObjectForm, ObjectMeta};
+use crate::object_version::{LifetimeEnd, ObjectLifetime, ObjectVersion, ResourceSnapshot};
 use crate::origin::OriginMarks;
 use crate::revision::{ReelRevisions, RevisionPlaces};
 use crate::select::{LabelSelector, ObjectFilter, ResourceTable, nearest};
@@ -18,23 +20,14 @@ use crate::tables::ReelTables;
 use crate::timetext::ClockZone;
 use kubereel_format::{
     BodyBuffer, Damage, EventType, Evidence, GatheredBodies, Loss, ObjectId, ObjectKeyRef,
-    OpenError, ReadError, RecordedAt, Reel, ResourceId, ResourceInfo, Seq,
+    OpenError, RecordedAt, Reel, ResourceId, ResourceInfo, Seq,
 };
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread;
-use thiserror::Error;
-
-/// The largest number of threads: more only wait for each other's blocks.
-const MOST_THREADS: usize = 4;
-
-/// The fewest versions that are worth a thread of their own.
-const LEAST_EACH: usize = 128;
 
 /// An opened reel for queries, and the zone of its printed times.
 pub struct Timeline {
@@ -898,6 +891,17 @@ impl Timeline {
         lives
     }
 
+    /// Words the end of an object, to follow "to" or "until".
+    pub fn end_words(&self, life: &ObjectLifetime) -> String {
+        match life.end {
+            LifetimeEnd::Deleted(at) => self.written(at),
+            LifetimeEnd::Missing(at) | LifetimeEnd::Replaced(at) => {
+                format!("before {}", self.written(at))
+            }
+            LifetimeEnd::NotObserved => "the end".to_owned(),
+        }
+    }
+
     /// Returns whether two objects of a name are one: that of two recorded versions of its resource.
     pub fn is_one_object(&self, one: ObjectId, other: ObjectId) -> bool {
         let uid = |object| self.key_of(object).map(|key| key.uid);
@@ -1113,165 +1117,16 @@ impl Timeline {
         progress: &mut dyn FnMut(u64),
         read: impl Fn(&ObjectVersion, &[u8]) -> Result<T, QueryError> + Sync,
     ) -> Vec<Result<T, QueryError>> {
-        let mut order: Vec<(usize, &ObjectVersion)> = held.iter().enumerate().collect();
-        order.sort_unstable_by_key(|(_, held)| held.seq);
         let mut gathered = 0;
         let bodies = self.gather(held, cut, &mut |count| {
             gathered = count;
             progress(count);
         });
-        let done = AtomicU64::new(0);
-        let run =
-            |part: &[(usize, &ObjectVersion)], tell: &mut dyn FnMut(u64)| -> IndexedResults<T> {
-                let mut made = Vec::with_capacity(part.len());
-                let mut buffer = BodyBuffer::default();
-                for (place, held) in part {
-                    let one = bodies
-                        .body(held.seq, &mut buffer)
-                        .map_err(QueryError::from)
-                        .and_then(|body| read(held, body));
-                    made.push((*place, one));
-                    tell(gathered.max(done.fetch_add(1, Ordering::Relaxed) + 1));
-                }
-                made
-            };
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let threads = threads
-            .min(MOST_THREADS)
-            .min(held.len() / LEAST_EACH)
-            .max(1);
-        let mut parts = order.chunks(order.len().div_ceil(threads).max(1));
-        let first = parts.next().unwrap_or_default();
-        let made: Vec<IndexedResults<T>> = thread::scope(|scope| {
-            let others: Vec<_> = parts
-                .map(|part| {
-                    let spawned = thread::Builder::new()
-                        .name("reading".to_owned())
-                        .spawn_scoped(scope, || run(part, &mut |_| {}));
-                    (part, spawned)
-                })
-                .collect();
-            let mut made = vec![run(first, progress)];
-            for (part, spawned) in others {
-                // Without a thread of its own, the part is read here.
-                let joined = spawned.ok().and_then(|thread| thread.join().ok());
-                made.push(joined.unwrap_or_else(|| run(part, progress)));
-            }
-            made
-        });
-        let mut all: IndexedResults<T> = made.into_iter().flatten().collect();
-        all.sort_unstable_by_key(|(place, _)| *place);
-        all.into_iter().map(|(_, made)| made).collect()
+        read_on_threads(
+            &bodies,
+            held,
+            &mut |done| progress(gathered.max(done)),
+            read,
+        )
     }
-}
-
-/// The results of one thread, each with its index in the request.
-type IndexedResults<T> = Vec<(usize, Result<T, QueryError>)>;
-
-/// The objects of a resource at a moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ResourceSnapshot {
-    /// The resource.
-    pub resource: ResourceId,
-    /// The wall-clock time of the moment.
-    pub at: RecordedAt,
-    /// The highest resourceVersion of the resource that was received by then.
-    pub rv: Option<u128>,
-    /// The certainty of the answer.
-    pub certainty: Certainty,
-    /// The existing objects, by namespace and name.
-    pub objects: Vec<ObjectVersion>,
-    /// The existing objects that are left out of these, because damage hides what they show.
-    pub unreadable: Vec<ObjectVersion>,
-}
-
-/// An object and its version at a moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ObjectVersion {
-    /// The object.
-    pub object: ObjectId,
-    /// Its namespace; empty for cluster-scoped objects.
-    pub namespace: String,
-    /// Its name.
-    pub name: String,
-    /// The event of the version.
-    pub seq: Seq,
-}
-
-/// An object of a name: from its first event to its deletion.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ObjectLifetime {
-    /// The object.
-    pub object: ObjectId,
-    /// Its first event.
-    pub first: Seq,
-    /// When that was received.
-    pub from: RecordedAt,
-    /// Whether it existed when the recorder first listed the resource.
-    pub is_older_than_reel: bool,
-    /// Its end.
-    pub end: LifetimeEnd,
-}
-
-/// The end of an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LifetimeEnd {
-    /// Its deletion was received.
-    Deleted(RecordedAt),
-    /// Its deletion was not received; a list without it was.
-    Missing(RecordedAt),
-    /// Its deletion was not received; another object of its name was.
-    Replaced(RecordedAt),
-    /// It outlived the recording, or its end was not observed.
-    NotObserved,
-}
-
-impl ObjectLifetime {
-    /// Returns when its end was received; `None` if it was not.
-    pub const fn to(&self) -> Option<RecordedAt> {
-        match self.end {
-            LifetimeEnd::Deleted(at) | LifetimeEnd::Missing(at) | LifetimeEnd::Replaced(at) => {
-                Some(at)
-            }
-            LifetimeEnd::NotObserved => None,
-        }
-    }
-
-    /// Words its end, to follow "to" or "until".
-    pub fn end_words(&self, timeline: &Timeline) -> String {
-        match self.end {
-            LifetimeEnd::Deleted(at) => timeline.written(at),
-            LifetimeEnd::Missing(at) | LifetimeEnd::Replaced(at) => {
-                format!("before {}", timeline.written(at))
-            }
-            LifetimeEnd::NotObserved => "the end".to_owned(),
-        }
-    }
-}
-
-/// A query could not be answered.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum QueryError {
-    /// The reel cannot be read there.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// A body is not an object.
-    #[error("record {seq} is not a readable object: {source}")]
-    Body {
-        /// The record.
-        seq: Seq,
-        /// The cause.
-        source: serde_json::Error,
-    },
-    /// An object has too many fields.
-    #[error("record {seq} is an object of {fields} fields, more than {most}")]
-    TooManyFields {
-        /// The record.
-        seq: Seq,
-        /// The number of its fields.
-        fields: usize,
-        /// The limit.
-        most: usize,
-    },
 }

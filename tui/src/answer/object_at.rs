@@ -56,7 +56,7 @@ fn absent(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Vec
     let mut lines = vec![PanelLine::of(Ink::Plain, words)];
     for life in timeline.lives(subject.resource, &subject.namespace, &subject.name) {
         let from = timeline.written(life.from);
-        let to = life.end_words(timeline);
+        let to = timeline.end_words(&life);
         let words = if life.is_older_than_reel {
             format!("existed before the recording, until {to}")
         } else {

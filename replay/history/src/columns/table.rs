@@ -5,11 +5,11 @@
 use super::builtin::BuiltinKind;
 use super::part::{NONE, ObjectPart, UNKNOWN, is_never, parse_time, time_since};
 use super::platform::platform_columns;
+use crate::body_reader::QueryError;
 use crate::jsonpath::JsonPath;
 use crate::moment::Cut;
 use crate::object::{compact, number};
 use crate::schema::definition;
-use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use kubereel_format::{RecordedAt, ResourceInfo};
 use serde::Deserialize;

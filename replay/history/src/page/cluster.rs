@@ -2,8 +2,8 @@
 
 use super::lines::{PageWriter, date, joined};
 use super::surroundings::{NOT_RECORDED, Surroundings};
+use crate::body_reader::QueryError;
 use crate::columns::ObjectPart;
-use crate::timeline::QueryError;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -2,9 +2,9 @@
 
 use super::lines::{PageWriter, date, joined};
 use super::surroundings::{NOT_RECORDED, Surroundings};
+use crate::body_reader::QueryError;
 use crate::columns::{ObjectPart, roles};
 use crate::quantity::Quantity;
-use crate::timeline::QueryError;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -12,9 +12,10 @@ use super::surroundings::{IncompleteList, Surroundings};
 use super::workload::{
     cron_job_page, daemon_set_page, deployment_page, job_page, replica_set_page, stateful_set_page,
 };
+use crate::body_reader::QueryError;
 use crate::columns::ObjectPart;
 use crate::moment::Cut;
-use crate::timeline::{QueryError, Timeline};
+use crate::timeline::Timeline;
 use kubereel_format::{RecordedAt, ResourceInfo};
 use serde_json::Value;
 use std::cell::RefCell;

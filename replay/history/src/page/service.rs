@@ -3,8 +3,8 @@
 use super::container::host_and_port;
 use super::lines::{PageWriter, joined};
 use super::surroundings::{NOT_RECORDED, Surroundings};
+use crate::body_reader::QueryError;
 use crate::columns::{NONE, ObjectPart, labels_text};
-use crate::timeline::QueryError;
 use serde_json::Value;
 
 /// The label by which an `EndpointSlice` names its Service.

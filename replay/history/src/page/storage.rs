@@ -2,8 +2,8 @@
 
 use super::lines::{PageWriter, date, go_list, terminating};
 use super::surroundings::{NOT_RECORDED, Surroundings};
+use crate::body_reader::QueryError;
 use crate::columns::{ObjectPart, access_modes, class_of};
-use crate::timeline::QueryError;
 use kubereel_format::RecordedAt;
 use serde_json::Value;
 

@@ -1,11 +1,12 @@
 //! Other objects that existed at the moment of a page.
 
+use crate::body_reader::QueryError;
 use crate::columns::ObjectPart;
 use crate::coverage::Certainty;
 use crate::field::{self, text};
 use crate::moment::Cut;
 use crate::select::ObjectFilter;
-use crate::timeline::{QueryError, Timeline};
+use crate::timeline::Timeline;
 use kubereel_format::RecordedAt;
 use serde_json::Value;
 use std::cell::RefCell;

@@ -4,10 +4,10 @@
 use super::container::pod_template;
 use super::lines::{PageWriter, controller, date, go_list, truth};
 use super::surroundings::{Surroundings, is_controlled};
+use crate::body_reader::QueryError;
 use crate::columns::{
     NONE, ObjectPart, class_of, desired, labels_text, selector_text, time_between,
 };
-use crate::timeline::QueryError;
 use serde_json::Value;
 
 /// The label that a `ReplicaSet` adds to the template of its Deployment.

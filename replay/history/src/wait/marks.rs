@@ -4,9 +4,10 @@
 
 use super::answer::{MissedReason, ReelInstant, WaitSpan};
 use crate::coverage::UnobservedReason;
+use crate::object_version::ObjectLifetime;
 use crate::select::ObjectFilter;
 use crate::tables::before;
-use crate::timeline::{ObjectLifetime, Timeline};
+use crate::timeline::Timeline;
 use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceId, Seq};
 use std::collections::BTreeMap;
 

@@ -254,7 +254,7 @@ fn the_list_after_a_gap_bounds_what_it_shows() {
         let (_folder, timeline) = gap(uid);
         let pods = timeline.resources().get(ResourceId(0)).expect("pods");
         let lives = timeline.lives(pods.id, "x", "a");
-        assert!(lives[0].end_words(&timeline).starts_with("before "));
+        assert!(timeline.end_words(&lives[0]).starts_with("before "));
         let object = lives[0].object;
         let last = timeline.reel().versions(object).last().expect("a version");
         assert_eq!(timeline.unseen_before(*last).map(secs), Some(2));
