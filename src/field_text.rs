@@ -279,7 +279,7 @@ mod tests {
     fn shown(old: &Value, new: &Value) -> Vec<String> {
         let changes = ComparisonScope::default().changes(old, new);
         let paint = Paint::for_output(false);
-        lines(VersionChanges::of(StateKind::Other, &changes))
+        lines(VersionChanges::of(StateKind::UNKNOWN, &changes))
             .iter()
             .flat_map(|line| line.rows(None, HANG, paint))
             .collect()
@@ -312,7 +312,7 @@ mod tests {
         let paint = Paint::with_colours();
         let shown = |old: &Value, new: &Value| {
             let changes = ComparisonScope::default().changes(old, new);
-            let lines = lines(VersionChanges::of(StateKind::Other, &changes));
+            let lines = lines(VersionChanges::of(StateKind::UNKNOWN, &changes));
             let rows = lines.iter().flat_map(|line| line.rows(None, HANG, paint));
             rows.collect::<Vec<_>>().join("\n")
         };

@@ -24,7 +24,7 @@ impl<'a> VersionChanges<'a> {
         let object = timeline.reel().object_of(seq);
         let key = object.and_then(|object| timeline.key_of(object));
         let resource = key.and_then(|key| timeline.resources().get(key.resource));
-        let kind = resource.map_or(StateKind::Other, StateKind::of_resource);
+        let kind = resource.map_or(StateKind::UNKNOWN, StateKind::of_resource);
         Self::of(kind, all)
     }
 
@@ -124,7 +124,7 @@ mod tests {
                 "status.conditions[Degraded].status",
                 "bad",
             ),
-            (StateKind::Other, "status.conditions[Ready].status", "bad"),
+            (StateKind::UNKNOWN, "status.conditions[Ready].status", "bad"),
             (StateKind::Node, "status.conditions[Ready].status", "down"),
             (
                 StateKind::Pod,
@@ -150,7 +150,7 @@ mod tests {
             (StateKind::Deployment, "Progressing", "bad"),
             (StateKind::Operator, "Progressing", "good"),
             (StateKind::Version, "ReleaseAccepted", "bad"),
-            (StateKind::Other, "ReleaseAccepted", "nothing"),
+            (StateKind::UNKNOWN, "ReleaseAccepted", "nothing"),
         ] {
             let path = format!("status.conditions[{condition}].status");
             let found = health(kind, &object("True"), &object("False"), &path);

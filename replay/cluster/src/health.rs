@@ -5,6 +5,7 @@ use crate::condition::{ControllerReport, StatusCondition};
 use crate::objects::CONFIG_PREFIX;
 use crate::pod::PodStage;
 use crate::state_health::StateHealth;
+use crate::stated_fault::StatedFaults;
 use crate::status_word::StatusWord;
 use crate::workload::{self, WorkloadStage};
 use kubereel_format::ResourceInfo;
@@ -37,7 +38,7 @@ pub enum StateKind {
     Pod,
     /// An object of any other resource: its conditions determine its state, by the types that the
     /// API conventions and known controllers use.
-    Other,
+    Other(StatedFaults),
 }
 
 /// A condition type, and the meaning of its `True` and `False`.
@@ -48,6 +49,8 @@ const VERSION: &[ConditionMeaning] = &[
     ("Failing", StateHealth::Bad, StateHealth::Good),
     // The requested release cannot be retrieved or must not be installed.
     ("ReleaseAccepted", StateHealth::Good, StateHealth::Bad),
+    // Reported only while it is True.
+    ("Invalid", StateHealth::Bad, StateHealth::Good),
     ("Progressing", StateHealth::Changing, StateHealth::Good),
 ];
 const OPERATOR: &[ConditionMeaning] = &[
@@ -94,6 +97,8 @@ const POD: &[ConditionMeaning] = &[
 
 /// The condition that says whether a Node works.
 const READY: &str = "Ready";
+/// The condition that says whether an operator works.
+const AVAILABLE: &str = "Available";
 /// Whether an operator can be upgraded does not describe its health.
 const UPGRADEABLE: &str = "Upgradeable";
 
@@ -117,9 +122,18 @@ impl StateKind {
         all.find(|kind| kind.resource() == Some((group, plural)))
     }
 
+    /// The kind of objects of which nothing is known but what all controllers mean by their conditions.
+    pub const UNKNOWN: Self = Self::Other(StatedFaults::NONE);
+
     /// Returns the kind of a resource's objects; [`Self::Other`] without one of their own.
     pub fn of_resource(resource: &ResourceInfo) -> Self {
-        Self::of(&resource.group, &resource.plural).unwrap_or(Self::Other)
+        let known = Self::of(&resource.group, &resource.plural);
+        known.unwrap_or_else(|| Self::Other(StatedFaults::of(resource)))
+    }
+
+    /// Returns whether it is one of many kinds without a resource of its own here.
+    pub const fn is_other(self) -> bool {
+        matches!(self, Self::Other(_))
     }
 
     /// Returns the API group and the plural of its resource; `None` if it has several.
@@ -134,7 +148,7 @@ impl StateKind {
             Self::DaemonSet => ("apps", "daemonsets"),
             Self::Job => ("batch", "jobs"),
             Self::Pod => ("", "pods"),
-            Self::Other => return None,
+            Self::Other(_) => return None,
         })
     }
 
@@ -149,11 +163,12 @@ impl StateKind {
     /// Returns the fields from which its states are derived, as paths with dots; of lists, those of
     /// every item.
     pub fn paths(self) -> impl Iterator<Item = &'static str> {
-        let reported = match self {
-            Self::Other => ControllerReport::PATHS,
-            _ => &[],
+        let (reported, stated) = match self {
+            Self::Other(faults) => (ControllerReport::PATHS, faults),
+            _ => (&[][..], StatedFaults::NONE),
         };
-        self.own_paths().iter().chain(reported).copied()
+        let own = self.own_paths().iter().chain(reported).copied();
+        own.chain(stated.paths())
     }
 
     /// Returns the fields that only its kind has, or that its conditions have for it.
@@ -213,7 +228,7 @@ impl StateKind {
                 "status.containerStatuses.state.waiting.reason",
                 "status.initContainerStatuses.state.waiting.reason",
             ],
-            Self::Other => &[
+            Self::Other(_) => &[
                 "metadata.deletionTimestamp",
                 "status.phase",
                 "status.state",
@@ -231,7 +246,7 @@ impl StateKind {
             Self::Deployment => DEPLOYMENT,
             Self::Job => JOB,
             Self::Pod => POD,
-            Self::StatefulSet | Self::DaemonSet | Self::Other => &[],
+            Self::StatefulSet | Self::DaemonSet | Self::Other(_) => &[],
         }
     }
 
@@ -242,7 +257,7 @@ impl StateKind {
 
     /// Returns the health of a condition's status; `None` if its good status is not known.
     pub fn health_of(self, condition: &str, status: &str) -> Option<StateHealth> {
-        if self == Self::Other {
+        if self.is_other() {
             return usual_meaning(condition, status);
         }
         let mut meanings = self.meanings().iter();
@@ -296,12 +311,12 @@ impl StateKind {
             Self::DaemonSet => of_stage(workload::daemon_set(object)),
             Self::Job => of_stage(workload::job(object)),
             Self::Version | Self::Operator | Self::Pool | Self::Node => self.worst(object),
-            Self::Other => return other(object),
+            Self::Other(faults) => return other(object, faults),
         })
     }
 
-    /// Returns the worst of an object's conditions. Whether a Node works is not known without its condition `Ready`,
-    /// whatever the others say.
+    /// Returns the worst of an object's conditions. Whether a Node or an operator works is not known without the
+    /// condition that says so, whatever the others say.
     fn worst(self, object: &Value) -> (StateHealth, String) {
         let counted = self.conditions().filter(|kind| *kind != UPGRADEABLE);
         let found = counted.filter_map(|kind| {
@@ -309,14 +324,22 @@ impl StateKind {
             Some((self.health_of(kind, condition.status)?, condition))
         });
         let worst = found.max_by_key(|(health, _)| *health);
-        let is_unknown = self == Self::Node
-            && StatusCondition::all(object).all(|one| one.kind != READY)
-            && worst
-                .as_ref()
-                .is_none_or(|(health, _)| *health <= StateHealth::Unknown);
+        // An operator that is being installed reports first that it progresses.
+        let (needed, hides) = match self {
+            Self::Node => (READY, StateHealth::Unknown),
+            Self::Operator if worst.is_some() => (AVAILABLE, StateHealth::Good),
+            _ => ("", StateHealth::Absent),
+        };
+        let is_hidden = worst.as_ref().is_none_or(|(health, _)| *health <= hides);
+        let is_missing = is_hidden
+            && !needed.is_empty()
+            && StatusCondition::all(object).all(|one| one.kind != needed);
         match worst {
-            _ if is_unknown => (StateHealth::Unknown, "Ready is not reported".to_owned()),
-            None => (StateHealth::Changing, "no conditions yet".to_owned()),
+            _ if is_missing => (StateHealth::Unknown, format!("{needed} is not reported")),
+            None => (
+                StateHealth::Changing,
+                "no conditions are reported".to_owned(),
+            ),
             Some((StateHealth::Good, _)) if self == Self::Node && is_cordoned(object) => {
                 (StateHealth::Changing, "cordoned".to_owned())
             }
@@ -337,7 +360,12 @@ fn usual_meaning(kind: &str, status: &str) -> Option<StateHealth> {
 
 /// Derives the state of an object from its conditions or, if none has a known meaning, from its
 /// status word.
-fn other(object: &Value) -> Option<(StateHealth, String)> {
+fn other(object: &Value, faults: StatedFaults) -> Option<(StateHealth, String)> {
+    let stated = faults.read(object).into_iter().map(|one| one.health());
+    let stated = stated.max_by_key(|(health, _)| *health);
+    if let Some(worst) = stated.filter(|_| !is_being_deleted(object)) {
+        return Some(worst);
+    }
     let conditions = match ControllerReport::of(object) {
         ControllerReport::Suspended(word) => {
             return Some((StateHealth::Changing, word.to_owned()));
@@ -352,6 +380,10 @@ fn other(object: &Value) -> Option<(StateHealth, String)> {
         .iter()
         .filter_map(|one| Some((one.meaning()?, one)));
     let (health, word) = match known.max_by_key(|(health, _)| *health) {
+        // What is bad in a log of conditions is of the past.
+        _ if faults.has_log_of_conditions() && !conditions.is_empty() => {
+            (StateHealth::Good, String::new())
+        }
         Some((StateHealth::Good, _)) => (StateHealth::Good, String::new()),
         Some((health, one)) => (health, condition_word(one.kind, one.status, one.reason)),
         None => {
@@ -507,7 +539,7 @@ impl StatusCondition<'_> {
 
     /// Returns its health on an object of any kind.
     fn meaning(&self) -> Option<StateHealth> {
-        let health = StateKind::Other.condition_health(self.kind, self.status, self.reason)?;
+        let health = StateKind::UNKNOWN.condition_health(self.kind, self.status, self.reason)?;
         let is_waiting = health == StateHealth::Bad && self.is_informative();
         Some(if is_waiting {
             StateHealth::Changing
@@ -548,6 +580,7 @@ fn usual_health(kind: &str, status: &str) -> Option<StateHealth> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kubereel_format::ResourceId;
     use serde_json::json;
 
     #[test]
@@ -568,6 +601,12 @@ mod tests {
         assert_eq!(read(&operator("False", "True")).0, StateHealth::Down);
         assert_eq!(read(&operator("True", "Unknown")).0, StateHealth::Unknown);
         assert_eq!(read(&json!({})).0, StateHealth::Changing);
+        let other = |kind: &str, status: &str| {
+            let one = json!({"type": kind, "status": status});
+            read(&json!({"status": {"conditions": [one]}})).0
+        };
+        assert_eq!(other("Degraded", "False"), StateHealth::Unknown);
+        assert_eq!(other("Progressing", "True"), StateHealth::Changing);
     }
 
     #[test]
@@ -633,7 +672,7 @@ mod tests {
             let waits = json!({"type": "Ready", "status": "False", "reason": "ScalingUp",
                 "severity": severity});
             let object = json!({"status": {"conditions": [waits]}});
-            StateKind::Other.whole(&object).map(|(health, _)| health)
+            StateKind::UNKNOWN.whole(&object).map(|(health, _)| health)
         };
         assert_eq!(of_severity("Info"), Some(StateHealth::Changing));
         assert_eq!(of_severity("Warning"), Some(StateHealth::Bad));
@@ -643,7 +682,7 @@ mod tests {
     fn an_object_of_any_resource_is_as_its_conditions_say() {
         let read = |conditions: Value| {
             let object = json!({"status": {"conditions": conditions}});
-            StateKind::Other.whole(&object)
+            StateKind::UNKNOWN.whole(&object)
         };
         let ready = |status: &str| json!([{"type": "Ready", "status": status, "reason": "Why"}, {"type": "Blue", "status": "False"}]);
         assert_eq!(
@@ -657,10 +696,44 @@ mod tests {
         assert_eq!(read(json!([{"type": "Blue", "status": "True"}])), None);
         let failed = json!({"status": {"phase": "Failed"}});
         let word = (StateHealth::Bad, "phase is Failed".to_owned());
-        assert_eq!(StateKind::Other.whole(&failed), Some(word));
+        assert_eq!(StateKind::UNKNOWN.whole(&failed), Some(word));
         let paused = json!({"spec": {"paused": true}, "status": {"conditions": ready("False")}});
-        let state = StateKind::Other.whole(&paused).map(|(_, word)| word);
+        let state = StateKind::UNKNOWN.whole(&paused).map(|(_, word)| word);
         assert_eq!(state.as_deref(), Some("suspended"));
+    }
+
+    #[test]
+    fn a_fault_that_an_object_states_is_its_state() {
+        let of = |group: &str, plural: &str, status: Value| {
+            let info = ResourceInfo::new(ResourceId(1), &format!("{group}/v1"), plural, "");
+            StateKind::of_resource(&info).whole(&json!({"status": status}))
+        };
+        let bad = |words: &str| Some((StateHealth::Bad, words.to_owned()));
+        let config = |conditions: Value| {
+            let status = json!({"conditions": conditions});
+            of(
+                "machineconfiguration.openshift.io",
+                "kubeletconfigs",
+                status,
+            )
+        };
+        let done = || json!({"type": "Success", "status": "True"});
+        // The words of an error come with the status False, too.
+        let refused = || json!({"type": "Failure", "status": "False"});
+        assert_eq!(config(json!([done(), refused()])), bad("Failure=False"));
+        let good = Some((StateHealth::Good, String::new()));
+        assert_eq!(config(json!([refused(), done()])), good);
+        assert_eq!(config(json!([])), None);
+        let host = json!({"operationalStatus": "error"});
+        let words = bad("operationalStatus is error");
+        assert_eq!(of("metal3.io", "baremetalhosts", host), words);
+        let machine = of(
+            "machine.openshift.io",
+            "machines",
+            json!({"phase": "Provisioning"}),
+        );
+        let waits = (StateHealth::Changing, "phase is Provisioning".to_owned());
+        assert_eq!(machine, Some(waits));
     }
 
     #[test]

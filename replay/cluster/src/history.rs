@@ -368,7 +368,7 @@ impl ClusterHistory<'_> {
         });
         let mut versions: Vec<(Seq, ResourceId, ObjectId)> = versions.collect();
         versions.sort_unstable();
-        let kind = info.map_or(StateKind::Other, StateKind::of_resource);
+        let kind = info.map_or(StateKind::UNKNOWN, StateKind::of_resource);
         self.derived(kind, &versions, StateTracker::with_parts())
     }
 

@@ -14,6 +14,7 @@ mod objects;
 mod pod;
 mod state;
 mod state_health;
+mod stated_fault;
 mod status;
 mod status_word;
 mod story;
@@ -29,6 +30,7 @@ pub use state::{
     Aspect, StateInterval, StateSubject, StateText, StateTrack, StateTracker, StateVersion,
 };
 pub use state_health::StateHealth;
+pub use stated_fault::{StatedFault, StatedFaults};
 pub use status::{
     Assessment, Estimate, Impact, Insight, InsightLevel, NodeAssessment, NodePhase, NodeState,
     OperatorCounts, PoolState, UpdateOrigin, UpdateStatus,

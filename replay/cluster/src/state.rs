@@ -306,7 +306,7 @@ impl StateTracker {
     }
 
     fn change(&mut self, version: &StateVersion<'_>, shown: Option<ShownState<'_>>) {
-        let is_one_of_many = version.kind == StateKind::Other;
+        let is_one_of_many = version.kind.is_other();
         let key = (
             version.kind,
             is_one_of_many.then_some(version.resource),

@@ -142,7 +142,7 @@ mod tests {
         let line = |old: &Value, new: &Value| {
             let changes = ComparisonScope::default().changes(old, new);
             let last = changes.last().expect("a change");
-            let all = VersionChanges::of(StateKind::Other, &changes);
+            let all = VersionChanges::of(StateKind::UNKNOWN, &changes);
             PanelLine::default().and_values(last, all)
         };
         let object = |status: &str| json!({"status": {"conditions": [{"type": "Degraded", "status": status}]}});

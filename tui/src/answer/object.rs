@@ -343,9 +343,9 @@ impl<'a> OwnerTree<'a> {
 
     /// Gives the sign of how an object is, and its ink; blank where nobody knows what is good for it.
     fn health(&self, info: &ResourceInfo, seq: Seq) -> (String, Ink) {
-        let kind = StateKind::of(&info.group, &info.plural).unwrap_or(StateKind::Other);
+        let kind = StateKind::of_resource(info);
         let object = self.timeline.object(seq, info, ObjectForm::default()).ok();
-        let health = object.filter(|_| kind != StateKind::Other || is_judged_by_conditions(info));
+        let health = object.filter(|_| !kind.is_other() || is_judged_by_conditions(info));
         let health = health.and_then(|object| kind.whole(&object));
         let Some((health, _)) = health else {
             return (String::new(), Ink::Plain);

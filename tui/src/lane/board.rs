@@ -63,7 +63,7 @@ pub(crate) fn gather(
     let (kinds, others, left_out) = kinds(timeline);
     let mut watcher = StateWatcher::new(kinds);
     for info in others {
-        watcher.watch(&info.group, &info.plural);
+        watcher.watch(info);
     }
     let mut facts = Gathering::only(timeline, Mode::Exact, |_| false);
     let mut watchers = facts.watchers();
@@ -393,7 +393,7 @@ const fn group_of(kind: StateKind) -> LaneGroup {
             LaneGroup::Workloads
         }
         StateKind::Pod => LaneGroup::Pods,
-        StateKind::Other => LaneGroup::Customs,
+        StateKind::Other(_) => LaneGroup::Customs,
     }
 }
 

@@ -2,30 +2,33 @@
 
 use super::watcher::{Action, Interest, WatchedEvent, Watcher};
 use kubereel_cluster::{RecordMark, StateKind, StateTrack, StateTracker, StateVersion};
-use std::collections::BTreeSet;
+use kubereel_format::ResourceInfo;
 
 /// Derives the states of some kinds of objects during a pass.
 #[derive(Debug, Default)]
 pub struct StateWatcher {
-    kinds: Vec<StateKind>,
-    /// The groups and plurals of the other resources, whose objects tell by conditions how they are.
-    others: BTreeSet<(String, String)>,
+    interests: Vec<Interest>,
     tracker: StateTracker,
 }
 
 impl StateWatcher {
     /// Begins to watch objects of some kinds.
     pub fn new(kinds: impl IntoIterator<Item = StateKind>) -> Self {
+        let interests = kinds.into_iter().filter_map(|kind| {
+            let (group, plural) = kind.resource()?;
+            Some(Interest::new(group, plural, kind.paths()))
+        });
         Self {
-            kinds: kinds.into_iter().collect(),
-            others: BTreeSet::new(),
+            interests: interests.collect(),
             tracker: StateTracker::default(),
         }
     }
 
     /// Watches objects of another resource, too.
-    pub fn watch(&mut self, group: &str, plural: &str) {
-        self.others.insert((group.to_owned(), plural.to_owned()));
+    pub fn watch(&mut self, resource: &ResourceInfo) {
+        let paths = StateKind::of_resource(resource).paths();
+        let interest = Interest::new(&resource.group, &resource.plural, paths);
+        self.interests.push(interest);
     }
 
     /// Returns the states, by kind, namespace, name and aspect.
@@ -36,20 +39,11 @@ impl StateWatcher {
 
 impl Watcher for StateWatcher {
     fn interests(&self) -> Vec<Interest> {
-        let known = self.kinds.iter().filter_map(|kind| {
-            let (group, plural) = kind.resource()?;
-            Some(Interest::new(group, plural, kind.paths()))
-        });
-        let others = self
-            .others
-            .iter()
-            .map(|(group, plural)| Interest::new(group, plural, StateKind::Other.paths()));
-        known.chain(others).collect()
+        self.interests.clone()
     }
 
     fn seen(&mut self, seen: &WatchedEvent<'_>) {
-        let kind = StateKind::of(&seen.resource.group, &seen.resource.plural);
-        let kind = kind.unwrap_or(StateKind::Other);
+        let kind = StateKind::of_resource(seen.resource);
         let version = StateVersion {
             kind,
             resource: seen.key.resource,
