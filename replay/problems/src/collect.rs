@@ -644,6 +644,11 @@ impl Watcher for SignCollector {
             self.found.controllers.insert(seen.object, controller);
         }
         let mut reading = signs::read(seen.resource, seen.now);
+        let tracked = self.tracked.get(&seen.object);
+        if tracked.is_some_and(TrackedSigns::is_well) {
+            let lost = signs::lost(seen.resource, seen.now);
+            reading.signs.extend(lost);
+        }
         reading.signs.extend(self.take_deadline(seen));
         self.found.birth.take(seen, &reading);
         self.generations.take(seen);
@@ -684,6 +689,13 @@ impl Watcher for SignCollector {
 }
 
 impl TrackedSigns {
+    /// Returns whether the last version was well, or has lost only what says so. Of what was bad and is no longer
+    /// reported, the end is not known.
+    fn is_well(&self) -> bool {
+        let mut open = self.spans.iter().filter(|span| span.end.at().is_none());
+        self.was_well && open.all(|span| signs::is_loss(&span.sign))
+    }
+
     /// Ends the signs that a version does not show.
     fn end_all_but(
         &mut self,
@@ -719,7 +731,11 @@ impl TrackedSigns {
             .filter(|span| match span.end.at() {
                 None => true,
                 Some(to) => {
-                    span.was_well == was_well && between(to, mark.at) <= merge_gap(sign.kind)
+                    let is_same =
+                        sign.kind != SignKind::VersionFailing || span.sign.message == sign.message;
+                    is_same
+                        && span.was_well == was_well
+                        && between(to, mark.at) <= merge_gap(sign.kind)
                 }
             });
         let new = |sign, node: &str| SignSpan {
@@ -761,11 +777,12 @@ impl Sign {
         if is_back_off && !self.message.is_empty() {
             return;
         }
-        self.reason = later.reason;
-        self.is_failure |= later.is_failure;
-        if !later.message.is_empty() {
+        // The words of another reason do not describe this one.
+        if !later.message.is_empty() || later.reason != self.reason {
             self.message = later.message;
         }
+        self.reason = later.reason;
+        self.is_failure |= later.is_failure;
     }
 }
 

@@ -101,7 +101,7 @@ impl Deadline {
         }
         match (info.group.as_str(), info.plural.as_str()) {
             ("batch", "cronjobs") => run(object, at, before),
-            _ => expiry(object).or_else(|| bundle_expiry(info, object)),
+            _ => expiry(object, at).or_else(|| bundle_expiry(info, object, at)),
         }
     }
 
@@ -201,7 +201,7 @@ impl<'a> CertificateTimes<'a> {
 }
 
 /// Reads when a certificate is about to expire and not renewed.
-fn expiry(object: &Value) -> Option<Deadline> {
+fn expiry(object: &Value, at: RecordedAt) -> Option<Deadline> {
     // A copy for one revision of a static Pod is never renewed.
     let mut owners = items(object, "/metadata/ownerReferences").iter();
     if owners.any(|owner| text(owner, "/kind") == "ConfigMap") {
@@ -215,7 +215,8 @@ fn expiry(object: &Value) -> Option<Deadline> {
         from = from.max(later(renewal, patience));
     }
     let message = format!(
-        "the certificate expires at {} and is not renewed",
+        "the certificate {} at {} and is not renewed",
+        expires(end, at),
         times.end
     );
     Some(Deadline {
@@ -224,6 +225,11 @@ fn expiry(object: &Value) -> Option<Deadline> {
         sign: Sign::new(SignKind::Certificate, "", &message),
         basis: times.end.to_owned(),
     })
+}
+
+/// Returns the verb for the end of a certificate in a version of its object.
+fn expires(end: RecordedAt, at: RecordedAt) -> &'static str {
+    if end <= at { "expired" } else { "expires" }
 }
 
 /// Returns from when on a certificate is about to expire.
@@ -236,7 +242,7 @@ fn expiring_from(begin: Option<RecordedAt>, end: RecordedAt) -> RecordedAt {
 }
 
 /// Reads when the first of an object's bundles of certificate authorities is about to have no valid one left.
-fn bundle_expiry(info: &ResourceInfo, object: &Value) -> Option<Deadline> {
+fn bundle_expiry(info: &ResourceInfo, object: &Value, at: RecordedAt) -> Option<Deadline> {
     let bundles = bundles(info, object).into_iter();
     let lives = bundles.filter_map(|(place, pem)| Some((place, CertificateLife::of_bundle(&pem)?)));
     let (place, life) = lives.min_by_key(|(_, life)| life.end)?;
@@ -248,7 +254,8 @@ fn bundle_expiry(info: &ResourceInfo, object: &Value) -> Option<Deadline> {
     };
     let serial = &life.serial;
     let message = format!(
-        "{which} in {place} expires at {end} and is not replaced; its serial number is {serial}"
+        "{which} in {place} {} at {end} and is not replaced; its serial number is {serial}",
+        expires(life.end, at)
     );
     let from = expiring_from(Some(life.begin), life.end);
     Some(Deadline {
@@ -399,7 +406,8 @@ mod tests {
 
     #[test]
     fn a_certificate_is_late_when_its_renewal_is() {
-        let of = |status: Value| expiry(&json!({"status": status})).map(|one| one.from);
+        let first = at("2026-11-23T10:00:00Z");
+        let of = |status: Value| expiry(&json!({"status": status}), first).map(|one| one.from);
         let long = json!({"notAfter": "2027-01-10T00:00:00Z"});
         assert_eq!(of(long), Some(at("2027-01-09T00:00:00Z")));
         let short =
@@ -416,11 +424,15 @@ mod tests {
             "auth.openshift.io/certificate-not-before": "2021-08-03T09:07:18Z",
             "auth.openshift.io/certificate-not-after": "2021-08-04T09:07:18Z",
         }}});
-        let found = expiry(&secret).map(|one| one.from);
-        assert_eq!(found, Some(at("2021-08-04T06:43:18Z")));
+        let of = |first: &str| expiry(&secret, at(first)).expect("a deadline");
+        let found = of("2021-08-03T10:00:00Z");
+        assert_eq!(found.from, at("2021-08-04T06:43:18Z"));
+        assert!(found.sign.message.contains("expires at"));
+        let over = of("2021-08-05T10:00:00Z").sign.message;
+        assert!(over.contains("expired at"));
         // The copy of a revision is as old as the revision.
         secret["metadata"]["ownerReferences"] =
             json!([{"kind": "ConfigMap", "name": "revision-4"}]);
-        assert!(expiry(&secret).is_none());
+        assert!(expiry(&secret, at("2021-08-03T10:00:00Z")).is_none());
     }
 }

@@ -1,18 +1,19 @@
 //! Which signs are normal: too short, part of an installation, of a drain or of a start that goes well.
 
 use crate::birth::Installation;
-use crate::drain::{DrainedNodes, REBOOT};
+use crate::drain::{DrainedNodes, REBOOT, RESTARTED};
 use crate::event_words::WarningEvent;
 use crate::lookup::{read, resources};
 use crate::objects::{GroupedSpan, MOST_OWNERS, ProblemObjects, workload_above};
 use crate::problem::{Cause, Problem, ProblemObject, ProblemSign, UnknownEnd};
 use crate::sign::SignKind;
 use crate::signs::is_killed_by_signal;
-use crate::span::{SignEnd, SignSpan, between, is_creation};
+use crate::span::{SLACK, SignEnd, SignSpan, between, is_creation};
 use kubereel_format::{Evidence, ObjectId, RecordedAt};
 use kubereel_history::field::text;
 use kubereel_history::{ChangeKind, Cut, ObjectFilter};
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::time::Duration;
 
 /// What is wrong shortly after the installation began with it.
@@ -34,6 +35,8 @@ pub(crate) struct ExpectedSpans<'a> {
     objects: &'a ProblemObjects<'a>,
     pub(crate) installation: Installation,
     drained: DrainedNodes<'a>,
+    /// The planned outages of Nodes, if they were needed: the name of the Node, and from when to when.
+    outages: OnceCell<Vec<(&'a str, RecordedAt, RecordedAt)>>,
 }
 
 impl<'a> ExpectedSpans<'a> {
@@ -43,6 +46,7 @@ impl<'a> ExpectedSpans<'a> {
             objects,
             installation: found.birth.installation(timeline.end()),
             drained: DrainedNodes::of(timeline, found),
+            outages: OnceCell::new(),
         }
     }
 
@@ -336,6 +340,33 @@ impl<'a> ExpectedSpans<'a> {
                 span.from.at < at && is_over
             }
         }
+    }
+
+    /// Returns whether a span is part of what was planned: by itself, or because its Pod was on a Node that was rebooted.
+    pub(crate) fn is_of_plan(&self, one: &GroupedSpan) -> bool {
+        let (root, _, span) = one;
+        let outages = self.outages.get_or_init(|| self.planned_outages());
+        let mut of_node = outages.iter().filter(|(node, ..)| *node == span.node);
+        of_node.any(|(_, from, to)| {
+            between(span.from.at, *from) <= SLACK && between(*to, span.from.at) <= RESTARTED
+        }) || self.is_planned(root, std::slice::from_ref(one))
+    }
+
+    fn planned_outages(&self) -> Vec<(&'a str, RecordedAt, RecordedAt)> {
+        let end = self.objects.timeline.end();
+        let of_nodes = self.objects.found.spans.iter().filter(|span| {
+            matches!(
+                span.sign.kind,
+                SignKind::NodeNotReady | SignKind::NodeRebooted
+            )
+        });
+        let planned = of_nodes.filter_map(|span| {
+            let name = self.objects.timeline.key_of(span.object)?.name;
+            let to = span.end.at().unwrap_or(end);
+            let is_short = between(span.from.at, to) <= REBOOT;
+            (is_short && self.drained.is_reboot(name, span)).then_some((name, span.from.at, to))
+        });
+        planned.collect()
     }
 
     /// Returns whether a Node went away because somebody drained and rebooted it, or a Service or a workload was

@@ -23,6 +23,7 @@ use kubereel_format::{ObjectId, RecordedAt, Seq};
 use kubereel_history::field::is_being_deleted;
 use kubereel_history::{LifetimeEnd, Timeline};
 use kubereel_monitortests::{Fed, Interest, WatchedEvent, Watcher, feed};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -410,7 +411,9 @@ impl<'a> ListBuilder<'a> {
             })
         };
         problems.retain(|problem| {
-            problem.object.namespace != Retrieval::NAMESPACE || !is_of(&problem.object.name)
+            problem.object.namespace != Retrieval::NAMESPACE
+                || !["Pod", "Job"].contains(&problem.object.kind.as_str())
+                || !is_of(&problem.object.name)
         });
     }
 
@@ -436,9 +439,15 @@ impl<'a> ListBuilder<'a> {
             let until = earlier.2.end.at().unwrap_or(self.timeline.end());
             between(until, one.2.from.at)
         };
-        let of_plan =
-            |one: &GroupedSpan| self.expected.is_planned(&one.0, std::slice::from_ref(one));
-        episode.iter().rev().any(|earlier| gap(earlier) < WELL)
+        let of_plan = |one: &GroupedSpan| self.expected.is_of_plan(one);
+        let is_other = |earlier: &GroupedSpan| {
+            let (earlier, one) = (&earlier.2.sign, &one.2.sign);
+            earlier.kind == SignKind::VersionFailing
+                && one.kind == earlier.kind
+                && !is_same_trouble(earlier, one)
+        };
+        let mut before = episode.iter().rev();
+        before.any(|earlier| gap(earlier) < WELL && !is_other(earlier))
             || episode.iter().rev().any(|earlier| {
                 is_same_trouble(&earlier.2.sign, &one.2.sign)
                     && gap(earlier) <= APART
@@ -568,7 +577,19 @@ impl<'a> ListBuilder<'a> {
 
     /// Finds the span that names a problem: the most telling one, and of a problem that is open one that is not over.
     fn telling<'s>(&self, spans: &'s [GroupedSpan]) -> Option<&'s GroupedSpan> {
-        let order = |(_, _, span): &&GroupedSpan| (span.sign.kind, span.from);
+        // Of one kind, the reason that lasted longest.
+        let mut lasted: BTreeMap<(SignKind, &str), Duration> = BTreeMap::new();
+        for (_, _, span) in spans
+            .iter()
+            .filter(|(_, _, span)| span.sign.kind.is_reported())
+        {
+            let key = (span.sign.kind, span.sign.reason.as_str());
+            *lasted.entry(key).or_default() += span.lasted(self.timeline.end());
+        }
+        let order = |(_, _, span): &&GroupedSpan| {
+            let lasted = lasted.get(&(span.sign.kind, span.sign.reason.as_str()));
+            (span.sign.kind, Reverse(lasted.copied()), span.from)
+        };
         let open = spans.iter().filter(|(_, _, span)| span.end.at().is_none());
         let Some((_, _, open)) = open.min_by_key(order) else {
             return spans.iter().min_by_key(order);
@@ -712,9 +733,17 @@ fn failures_on_nodes(spans: &[GroupedSpan]) -> Vec<NodeFailure> {
     nodes
 }
 
-/// Returns whether two signs of an object tell the same. A release that was accepted is not the one that fails later.
+/// Returns whether two signs of an object tell the same. A release that was accepted is not the one that fails later, a
+/// drain that ended not the next one, and what fails for another reason is something else.
 fn is_same_trouble(one: &Sign, other: &Sign) -> bool {
-    one.kind == other.kind && (one.kind != SignKind::ReleaseNotAccepted || one.part == other.part)
+    one.kind == other.kind
+        && match one.kind {
+            SignKind::ReleaseNotAccepted => one.part == other.part,
+            SignKind::DrainHeld => false,
+            // It names the operators that it waits for.
+            SignKind::VersionFailing => one.reason == other.reason && one.message == other.message,
+            kind => !kind.is_reported() || one.reason == other.reason,
+        }
 }
 
 /// Returns whether a sign came while its namespace was being deleted: one of the same name may be made again.

@@ -131,8 +131,10 @@ impl ProblemRanking<'_> {
                     return false;
                 }
                 let by = explained.get(&key(problem)).and_then(|by| planned.get(by));
-                let is_over = |by: RecordedAt| between(by, end) > SLACK;
-                by.is_some_and(|by| problem.to.is_some() || !by.is_some_and(is_over))
+                let to = problem.to.unwrap_or(end);
+                let most = problem.to.map_or(SLACK, |_| RESTARTED);
+                let is_over = |by: RecordedAt| between(by, to) > most;
+                by.is_some_and(|by| !by.is_some_and(is_over))
             });
             let more: Vec<_> = more.map(|problem| (key(problem), problem.to)).collect();
             planned.extend(more);
@@ -189,6 +191,13 @@ impl ProblemRanking<'_> {
             ) => {
                 let mut signs = other.signs.iter();
                 signs.any(|sign| has_word(&sign.message, &one.object.name))
+            }
+            // It also says which workload it waits for.
+            (_, SignKind::OperatorUnavailable | SignKind::OperatorDegraded)
+                if WORKLOADS.contains(&one.object.kind.as_str()) =>
+            {
+                let mut signs = other.signs.iter();
+                signs.any(|sign| has_workload(&sign.message, &one.object))
             }
             // The program that makes the network of the Node ran on it and failed.
             (_, SignKind::NodeNotReady) if one.object.kind == "DaemonSet" => {
@@ -316,6 +325,18 @@ fn is_named(operator: &str, version: &Problem) -> bool {
     }
     let mut signs = version.signs.iter();
     signs.any(|sign| has_word(&sign.message, operator))
+}
+
+/// Returns whether a text names a workload: as `namespace/name` or as `name.namespace`.
+fn has_workload(text: &str, workload: &ProblemObject) -> bool {
+    let (namespace, name) = (&workload.namespace, &workload.name);
+    let [path, host] = [format!("{namespace}/{name}"), format!("{name}.{namespace}")];
+    let mut words =
+        text.split(|letter: char| !(letter.is_alphanumeric() || "-./".contains(letter)));
+    words.any(|word| {
+        let word = word.trim_start_matches('/').trim_end_matches('.');
+        word == path || word == host
+    })
 }
 
 /// Returns when a problem first quoted the words of a webhook that failed.

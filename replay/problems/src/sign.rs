@@ -252,6 +252,20 @@ impl SignKind {
         )
     }
 
+    /// Returns whether a controller reports it in a condition, with a reason that may change.
+    pub(crate) const fn is_reported(self) -> bool {
+        matches!(
+            self,
+            Self::NodeNotReady
+                | Self::OperatorUnavailable
+                | Self::OperatorDegraded
+                | Self::VersionFailing
+                | Self::PoolDegraded
+                | Self::ApiService
+                | Self::Condition
+        )
+    }
+
     /// Returns how long a sign that nothing ended is normal at most: what takes minutes only in large clusters. What
     /// starts does so in any.
     pub(crate) const fn most_at_end(self) -> Duration {

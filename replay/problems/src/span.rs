@@ -1,9 +1,11 @@
 //! A span: a time in which an object showed a sign.
 
+use crate::lookup::read;
 use crate::sign::{Sign, SignKind};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, Seq};
-use kubereel_history::Timeline;
+use kubereel_history::field::text;
+use kubereel_history::{Timeline, timetext};
 use std::time::Duration;
 
 /// A sign that comes and goes lasts while it is shown for more than one part in this many of the time: what is
@@ -18,6 +20,8 @@ const TAKEN_BACK: Duration = Duration::from_secs(5);
 
 /// What explains another problem may be noticed this much later than it.
 pub(crate) const SLACK: Duration = Duration::from_mins(1);
+/// An object that is shown later than this after its creation was there before.
+const CREATED_WITHIN: Duration = Duration::from_secs(10);
 /// More reasons of one sign are not kept.
 const MOST_REASONS: usize = 50;
 
@@ -237,16 +241,17 @@ pub(crate) fn between(from: RecordedAt, to: RecordedAt) -> Duration {
 /// object that it lists later than its beginning.
 pub(crate) fn is_creation(timeline: &Timeline, seq: Seq) -> bool {
     let is_imported = || {
-        let head = timeline.reel().head(seq);
-        head.is_some_and(|head| {
-            head.evidence == Evidence::Imported
-                && head.kind == EventType::Added
-                && !head
-                    .evidence
-                    .is_first_look(head.stamp.wall, timeline.start())
-        })
+        let head = timeline.reel().head(seq)?;
+        let at = head.stamp.wall;
+        let is_added = head.evidence == Evidence::Imported
+            && head.kind == EventType::Added
+            && !head.evidence.is_first_look(at, timeline.start());
+        // A watch begins with what is there, an object after the other.
+        let object = read(timeline, seq).filter(|_| is_added)?;
+        let created = timetext::parsed(text(&object, "/metadata/creationTimestamp"));
+        Some(created.is_none_or(|created| between(created, at) <= CREATED_WITHIN))
     };
-    timeline.is_creation(seq) || is_imported()
+    timeline.is_creation(seq) || is_imported().unwrap_or(false)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::sign::SignKind;
 use crate::span::is_creation;
 use kubereel_cluster::{
     ClusterHistory, ClusterUpdate, HowRequestEnded, OperatorMove, RecordMark, UpdateRequest,
+    is_being_configured, is_cordoned,
 };
 use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::field::{items, number, text};
@@ -588,21 +589,35 @@ impl<'a> Search<'a> {
         {
             best.score *= 0.5;
         }
+        if relation.via == OWN
+            && best.field.contains("desiredConfig")
+            && self.was_configured(object, seq)
+        {
+            best.score *= 0.3;
+        }
         (best.score >= THRESHOLD).then_some(best)
     }
 
     /// Returns whether all Pods of a workload's version were available long enough before the first sign.
     fn ran_well(&self, info: &ResourceInfo, object: ObjectId, changed: Seq) -> bool {
+        self.was_so(object, changed, |body| is_rolled_out(info, body))
+    }
+
+    /// Returns whether a Node had its configuration, and took Pods, long enough before the first sign.
+    fn was_configured(&self, node: ObjectId, changed: Seq) -> bool {
+        self.was_so(node, changed, |body| {
+            !is_being_configured(body) && !is_cordoned(body)
+        })
+    }
+
+    /// Returns whether a version after a change was as a function wants it long enough before the first sign.
+    fn was_so(&self, object: ObjectId, changed: Seq, is_so: impl Fn(&Value) -> bool) -> bool {
         let onset = self.problem.from;
         let versions = self.timeline.reel().versions(object).iter().copied();
         let mut between = versions.filter(|seq| *seq > changed && *seq < onset.seq);
         between.any(|seq| {
             let is_before = onset.at.micros_since(self.timeline.wall_of(seq)) >= RAN_WELL;
-            is_before
-                && self
-                    .objects
-                    .body(seq)
-                    .is_some_and(|body| is_rolled_out(info, &body))
+            is_before && self.objects.body(seq).is_some_and(|body| is_so(&body))
         })
     }
 

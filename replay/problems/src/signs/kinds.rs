@@ -2,7 +2,7 @@
 
 use super::{condition, pod, resource, state, stated, workload};
 use crate::sign::{Sign, SignKind};
-use kubereel_cluster::{ControllerReport, StateHealth, StateKind, StatusCondition};
+use kubereel_cluster::{ControllerReport, StateHealth, StateKind, StatedFaults, StatusCondition};
 use kubereel_format::ResourceInfo;
 use kubereel_history::field::{at, is_being_deleted};
 use serde_json::Value;
@@ -50,7 +50,7 @@ pub(crate) fn paths(info: &ResourceInfo) -> impl Iterator<Item = &'static str> {
         Some(_) => &[],
     };
     let own = EVERY.iter().chain(own).chain(reported).copied();
-    own.chain(stated::paths(info))
+    own.chain(StatedFaults::of(info).paths())
 }
 
 /// Reads what a version of an object says is wrong.
@@ -95,16 +95,19 @@ fn read_kind(info: &ResourceInfo, object: &Value) -> Reading {
         ("certificates.k8s.io", "certificatesigningrequests") => resource::signing_request(object),
         ("storage.k8s.io", "volumeattachments") => resource::attachment(object),
         ("apiregistration.k8s.io", "apiservices") => resource::api_service(object),
-        // Only the last of their conditions counts.
-        ("machineconfiguration.openshift.io", "kubeletconfigs" | "containerruntimeconfigs") => {
-            Reading::default()
-        }
+        _ if StatedFaults::of(info).has_log_of_conditions() => Reading::default(),
         _ if !is_judged_by_conditions(info) => Reading::default(),
         (group, plural) => match StateKind::of(group, plural) {
             Some(kind) => state::read(kind, object),
             None => condition::read(object),
         },
     }
+}
+
+/// Reads what an object that was well has lost.
+pub(crate) fn lost(info: &ResourceInfo, object: &Value) -> Option<Sign> {
+    let kind = StateKind::of(&info.group, &info.plural)?;
+    (!is_being_deleted(object)).then(|| state::lost(kind, object))?
 }
 
 /// Returns whether a version that does not show a sign says that it is over. A condition must be good for it: its

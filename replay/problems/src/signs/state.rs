@@ -13,6 +13,9 @@ pub(super) const PATHS: &[&str] = &[
     "status.history.startedTime",
 ];
 
+/// The reason for a condition that an object no longer reports.
+const NOT_REPORTED: &str = "NotReported";
+
 /// Returns what a condition of a kind says if it is bad.
 fn sign_kind(kind: StateKind, condition: &str) -> Option<SignKind> {
     Some(match (kind, condition) {
@@ -21,7 +24,7 @@ fn sign_kind(kind: StateKind, condition: &str) -> Option<SignKind> {
         (StateKind::Operator, "Available") => SignKind::OperatorUnavailable,
         (StateKind::Operator, "Degraded") => SignKind::OperatorDegraded,
         (StateKind::Version, "ReleaseAccepted") => SignKind::ReleaseNotAccepted,
-        (StateKind::Version, "Failing") => SignKind::VersionFailing,
+        (StateKind::Version, "Failing" | "Invalid") => SignKind::VersionFailing,
         (StateKind::Pool, "Degraded") => SignKind::PoolDegraded,
         _ => return None,
     })
@@ -75,6 +78,35 @@ pub(super) fn read(kind: StateKind, object: &Value) -> Reading {
         reading.signs.extend(cordon(object));
     }
     reading
+}
+
+/// Reads what an object that was well has lost: it no longer reports that it is well or, as a cluster that is being
+/// installed does all the time, reports the opposite.
+pub(super) fn lost(kind: StateKind, object: &Value) -> Option<Sign> {
+    let (condition, sign) = match kind {
+        StateKind::Version => ("Available", SignKind::VersionFailing),
+        StateKind::Operator => ("Available", SignKind::OperatorUnavailable),
+        StateKind::Node => ("Ready", SignKind::NodeNotReady),
+        _ => return None,
+    };
+    let reported = StatusCondition::all(object).find(|one| one.kind == condition);
+    let (reason, words) = match reported {
+        None => (
+            NOT_REPORTED,
+            format!("the condition {condition} is no longer reported"),
+        ),
+        Some(one) if kind == StateKind::Version && one.is("False") => {
+            let words = format!("{condition}=False: {}", one.message);
+            (one.reason, words.trim_end_matches(": ").to_owned())
+        }
+        Some(_) => return None,
+    };
+    Some(Sign::new(sign, reason, &words).of_part(condition))
+}
+
+/// Returns whether a sign says what an object has lost.
+pub(crate) fn is_loss(sign: &Sign) -> bool {
+    sign.reason == NOT_REPORTED || sign.kind == SignKind::VersionFailing && sign.part == "Available"
 }
 
 /// Returns the condition that has the words for a bad one: a pool says why it is degraded in a condition for its Nodes, or

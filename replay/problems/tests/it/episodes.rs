@@ -700,6 +700,28 @@ fn what_outlasts_a_planned_problem_is_told_by_itself() {
 }
 
 #[test]
+fn exits_long_after_a_planned_reboot_are_not_part_of_it() {
+    let mut life = rebooted(true);
+    life.until("14:06:00");
+    life.put("nodes", "n1", node(false));
+    let exited = |restarts: u64| {
+        let mut pod = agent("n1", "False");
+        let status = &mut pod["status"]["containerStatuses"][0];
+        status["restartCount"] = json!(restarts);
+        status["lastState"] = json!({"terminated": {"exitCode": 1, "reason": "Error"}});
+        pod
+    };
+    for restarts in 2..7 {
+        life.until(&format!("14:2{restarts}:00"));
+        life.put("pods", "shop/agent-1", exited(restarts));
+        life.wait(20_000);
+        life.put("pods", "shop/agent-1", agent("n1", "True"));
+    }
+    let list = life.end("14:50:00");
+    assert_eq!(unplanned(&list), ["Job shop/agent Error"]);
+}
+
+#[test]
 fn a_reboot_that_the_recording_does_not_show_the_end_of_is_planned_for_some_time() {
     let ends = |time: &str| {
         let mut life = Life::of(&[("nodes", "Node"), ("pods", "Pod")]);
@@ -1193,6 +1215,104 @@ fn a_release_that_fails_after_another_was_accepted_is_a_problem_of_its_own() {
     assert_eq!(from, ["2026-11-21T14:10:00Z", "2026-11-21T14:22:00Z"]);
 }
 
+/// What is listed of a `ClusterVersion` with some conditions at times of the day; at 14:00 it is well.
+fn version_with(steps: &[(&str, Value)]) -> ProblemList {
+    let versions = "clusterversions.config.openshift.io";
+    let mut life = Life::of(&[(versions, "ClusterVersion")]);
+    let well = json!([
+        condition("Available", "True", "", ""),
+        condition("Failing", "False", "", "")
+    ]);
+    for (time, conditions) in std::iter::once(&("14:00:00", well)).chain(steps) {
+        life.until(time);
+        let installed = json!([{"state": "Completed", "version": "4", "image": "4",
+            "startedTime": "2026-11-20T10:00:00Z", "completionTime": "2026-11-20T11:00:00Z"}]);
+        let status = json!({"history": installed, "conditions": conditions});
+        let version = json!({"metadata": {}, "status": status});
+        life.put(versions, "version", version);
+    }
+    life.end("15:30:00")
+}
+
+#[test]
+fn a_version_that_fails_again_for_another_operator_is_another_problem() {
+    let failing = |status: &str, operator: &str| {
+        let message = format!("Cluster operator {operator} is not available");
+        let failing = condition("Failing", status, "ClusterOperatorNotAvailable", &message);
+        json!([condition("Available", "True", "", ""), failing])
+    };
+    let list = version_with(&[
+        ("14:10:00", failing("True", "console")),
+        ("14:10:06", failing("False", "")),
+        ("14:10:30", failing("True", "dns")),
+        ("14:55:00", failing("False", "")),
+    ]);
+    let all = list.problems.iter().map(|one| one.message.as_str());
+    let words = ["dns", "console"].map(|one| format!("Cluster operator {one} is not available"));
+    assert_eq!(all.collect::<Vec<_>>(), words);
+}
+
+#[test]
+fn a_version_that_is_invalid_or_no_longer_available_is_a_problem() {
+    let available = |status: &str| condition("Available", status, "Why", "words");
+    let invalid = json!([
+        available("True"),
+        condition("Invalid", "True", "InvalidClusterVersion", "no such image")
+    ]);
+    let list = version_with(&[("14:10:00", invalid)]);
+    assert_eq!(
+        lines(&list),
+        ["ClusterVersion version InvalidClusterVersion"]
+    );
+    let list = version_with(&[("14:10:00", json!([available("False")]))]);
+    assert_eq!(lines(&list), ["ClusterVersion version Why"]);
+}
+
+/// Reason, message and count of what is listed of an operator that is unavailable for reasons at times of the day, or
+/// available for none.
+fn unavailable_for(steps: &[(&str, &str, &str)]) -> Vec<(String, String, u64)> {
+    let operators = "clusteroperators.config.openshift.io";
+    let mut life = Life::of(&[(operators, "ClusterOperator")]);
+    for (time, reason, message) in [("14:00:00", "", "")].iter().chain(steps) {
+        life.until(time);
+        let status = if reason.is_empty() { "True" } else { "False" };
+        let one = condition("Available", status, reason, message);
+        let operator = json!({"metadata": {}, "status": {"conditions": [one]}});
+        life.put(operators, "dns", operator);
+    }
+    let list = life.end("15:30:00");
+    let mut all: Vec<_> = list.problems.iter().collect();
+    all.sort_by_key(|one| one.from);
+    all.into_iter()
+        .map(|one| (one.reason.clone(), one.message.clone(), one.count))
+        .collect()
+}
+
+#[test]
+fn outages_for_different_reasons_are_different_problems() {
+    let row = |reason: &str, count| (reason.to_owned(), "m".to_owned(), count);
+    let short = [("14:10:00", "Short", "m"), ("14:10:05", "", "")];
+    let long = [("14:15:00", "Long", "m"), ("14:40:00", "", "")];
+    let two = unavailable_for(&[short, long].concat());
+    assert_eq!(two, [row("Short", 1), row("Long", 1)]);
+    let again = [("14:15:00", "Short", "m"), ("14:40:00", "", "")];
+    assert_eq!(unavailable_for(&[short, again].concat()), [row("Short", 2)]);
+}
+
+#[test]
+fn the_words_of_a_reason_are_not_those_of_the_next() {
+    let words = "no DNS Pods are available";
+    let steps = [
+        ("14:10:00", "NoPods", words),
+        ("14:11:00", "ServiceMissing", ""),
+    ];
+    let expected = ("ServiceMissing".to_owned(), String::new(), 1);
+    assert_eq!(unavailable_for(&steps), [expected]);
+    let same = [("14:10:00", "NoPods", words), ("14:11:00", "NoPods", "")];
+    let expected = ("NoPods".to_owned(), words.to_owned(), 1);
+    assert_eq!(unavailable_for(&same), [expected]);
+}
+
 #[test]
 fn evictions_plan_what_lacks_their_pods() {
     let evicted = |reason: &str| {
@@ -1387,6 +1507,51 @@ fn an_operator_that_names_a_node_is_explained_by_it() {
     assert_eq!(all(&missed_node(true, message, 1_200)), expected);
     let other = "node \"m3.example.com.internal\" not ready";
     assert_eq!(all(&missed_node(true, other, 30)), expected);
+}
+
+#[test]
+fn an_operator_that_names_a_workload_is_explained_by_it() {
+    let of = |named: &str| {
+        let mut life = Life::of(&[
+            ("clusteroperators.config.openshift.io", "ClusterOperator"),
+            ("daemonsets.apps", "DaemonSet"),
+        ]);
+        let operator = |status: &str| {
+            let message = format!("DaemonSet \"/{named}\" is not available (awaiting 1 nodes)");
+            json!({"status": {"conditions": [
+                {"type": "Available", "status": "True"},
+                {"type": "Degraded", "status": status, "reason": "RolloutHung", "message": message}]}})
+        };
+        let set = |ready: u8| {
+            json!({"metadata": {"generation": 1}, "status": {"observedGeneration": 1,
+                "desiredNumberScheduled": 3, "currentNumberScheduled": 3, "updatedNumberScheduled": 3,
+                "numberReady": ready, "numberAvailable": ready, "numberUnavailable": 3 - ready}})
+        };
+        life.put(
+            "clusteroperators.config.openshift.io",
+            "network",
+            operator("False"),
+        );
+        life.put("daemonsets.apps", "openshift-multus/multus", set(3));
+        life.until("14:10:00");
+        life.put("daemonsets.apps", "openshift-multus/multus", set(2));
+        life.until("14:20:00");
+        life.put(
+            "clusteroperators.config.openshift.io",
+            "network",
+            operator("True"),
+        );
+        let list = life.end("15:00:00");
+        let all = list.problems.iter();
+        all.map(|one| (line(one), one.consequence_of))
+            .collect::<Vec<_>>()
+    };
+    let set = || "DaemonSet openshift-multus/multus ReplicasMissing".to_owned();
+    let operator = || "ClusterOperator network RolloutHung".to_owned();
+    let named = of("openshift-multus/multus");
+    assert_eq!(named, [(set(), None), (operator(), Some(0))]);
+    let other = of("openshift-multus/multus-admission");
+    assert_eq!(other, [(operator(), None), (set(), None)]);
 }
 
 /// A Node that is rebooted within seconds, cordoned or not, with a Pod on it.

@@ -645,6 +645,28 @@ fn an_operator_whose_creation_is_recorded_may_take_its_time() {
     assert!(lines(&life.end("15:00:00")).is_empty());
 }
 
+#[test]
+fn an_operator_that_no_longer_reports_its_conditions_is_unavailable() {
+    let operators = "clusteroperators.config.openshift.io";
+    let well = || json!({"status": {"conditions": [condition("Available", "True", "", "")]}});
+    let mut life = Life::of(&[(operators, "ClusterOperator")]);
+    // One that is being installed has reported nothing yet.
+    life.put(operators, "olm", json!({}));
+    life.put(operators, "dns", well());
+    life.until("14:10:00");
+    life.put(operators, "dns", json!({"status": {}}));
+    life.until("14:30:00");
+    life.put(operators, "dns", well());
+    let list = life.end("15:00:00");
+    assert_eq!(lines(&list), ["ClusterOperator dns NotReported"]);
+    let problem = list.problems.first().expect("a problem");
+    assert_eq!(
+        problem.message,
+        "the condition Available is no longer reported"
+    );
+    assert!(problem.to.is_some());
+}
+
 /// A cluster whose only Node takes seven minutes, and whose DNS takes longer.
 fn young_cluster(created: &str) -> ProblemList {
     let mut life = Life::of(&[
