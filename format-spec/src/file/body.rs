@@ -141,9 +141,7 @@ impl BodyReader {
         if let Some(cause) = held(&self.damage).blocks.get(&block.number) {
             return Err(damaged(cause.clone()));
         }
-        let packed = self
-            .bodies_frame(place.bodies, block.writer)
-            .map_err(damaged)?;
+        let packed = self.block_frame(place.bodies, block)?;
         let form = frame::form_of(&packed);
         if form.and_then(ModelSize::of).is_some() {
             return self.modelled(reel, block);
@@ -229,9 +227,7 @@ impl BodyReader {
         let BlockSource::Sealed(place) = &block.source else {
             return Err(damaged(block, "it is not sealed".to_owned()));
         };
-        let packed = self
-            .bodies_frame(place.bodies, block.writer)
-            .map_err(|cause| damaged(block, cause))?;
+        let packed = self.block_frame(place.bodies, block)?;
         self.frames.fetch_add(1, Ordering::Relaxed);
         let size = frame::form_of(&packed).and_then(ModelSize::of);
         let size = size.ok_or_else(|| damaged(block, NOT_MODELLED.to_owned()))?;
@@ -272,13 +268,21 @@ impl BodyReader {
                 held(cache).put(block.number, Arc::clone(&bodies), weight);
                 Ok(bodies)
             }
-            Err(error) => {
-                let cause = error.to_string();
-                let mut damage = held(&self.damage);
-                damage.blocks.insert(block.number, cause.clone());
-                Err(damaged(block, cause))
-            }
+            Err(error) => Err(self.keep_damage(block, error.to_string())),
         }
+    }
+
+    /// Keeps why a block cannot be read: the blocks in front of it are not decoded again to find that out.
+    fn keep_damage(&self, block: &Block, cause: String) -> ReadError {
+        let mut damage = held(&self.damage);
+        damage.blocks.insert(block.number, cause.clone());
+        damaged(block, cause)
+    }
+
+    /// Returns the frame of a block's bodies.
+    fn block_frame(&self, span: FrameSpan, block: &Block) -> Result<Vec<u8>, ReadError> {
+        let read = self.bodies_frame(span, block.writer);
+        read.map_err(|cause| self.keep_damage(block, cause))
     }
 
     fn bodies_frame(&self, span: FrameSpan, writer: u32) -> Result<Vec<u8>, String> {
