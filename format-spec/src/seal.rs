@@ -10,12 +10,10 @@
 use crate::digest::{DigestBuilder, RecordingDigest};
 use crate::error::{AppendError, RecoverError, SealError};
 use crate::file::{
-    Bounds, FileIdentity, Reel, Replacement, SealDensity, SealWriter, keep_access, publish,
-    replace, rewrite,
+    Bounds, FileIdentity, PART_DIGITS, Reel, Replacement, SealDensity, SealWriter, draw_part_path,
+    keep_access, publish, replace, rewrite,
 };
 use crate::limits::len64;
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -251,18 +249,6 @@ pub fn remove_interrupted_copies(reel: &Path) {
 /// Returns the file that a path means: what a link names is replaced, not the link.
 fn target(path: &Path) -> std::io::Result<PathBuf> {
     path.canonicalize()
-}
-
-/// How many digits are drawn for the name of a copy.
-const PART_DIGITS: usize = 16;
-
-/// Returns a path beside the file under which the new one is written until it is complete. It is drawn at random:
-/// the remains of an interrupted seal are not in the way, and two at once do not share it.
-fn draw_part_path(target: &Path) -> PathBuf {
-    let mut name = target.file_name().unwrap_or_default().to_owned();
-    let number = RandomState::new().hash_one(target);
-    name.push(format!(".{number:0PART_DIGITS$x}.part"));
-    target.with_file_name(name)
 }
 
 fn write(

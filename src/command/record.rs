@@ -158,6 +158,9 @@ fn explain(error: &RecordError) -> CommandError {
                 _ => failed.hint("choose a file in a writable directory"),
             }
         }
+        RecordError::Open(OpenError::Unwritten { .. }) => {
+            CommandError::io(error).hint("make room, or choose a file on another disk")
+        }
         RecordError::Open(OpenError::NotAReel { .. }) => CommandError::reel(error)
             .hint("choose a file that does not exist yet, or a reel to resume"),
         RecordError::Open(open) => files::explain_open(open),

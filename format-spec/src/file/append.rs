@@ -17,12 +17,13 @@ use crate::codec::index::{Record, RecordContent, Rv};
 use crate::codec::{CodecError, frame, index, packed_index, record};
 use crate::error::{AppendError, OpenError};
 use crate::event::{EventType, NewBody, NewEvent, ObjectKey};
-use crate::file::backend::{Exclusive, PanicFence, fenced};
+use crate::file::backend::{Exclusive, PanicFence, fenced, io_error};
 use crate::file::checkpoint::CheckpointSeries;
 use crate::file::encoder::{Encoder, Fingerprints};
 use crate::file::growth::{FileGrowth, Usage};
 use crate::file::load::BlockSource;
 use crate::file::origin::FileOrigin;
+use crate::file::recover::{draw_part_path, publish};
 use crate::file::reel::Reel;
 use crate::file::row::{ROW_HEADER, RowHeader, RowKind, RowOwner, content_of};
 use crate::file::segment::{BlockPlace, FrameStream, Segment, SegmentStart};
@@ -36,6 +37,7 @@ use crate::limits::{
 use crate::note::{BlobNote, Note};
 use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The longest blob of a note, in bytes.
@@ -674,7 +676,33 @@ impl Appender {
     ///
     /// If the file exists or cannot be written.
     pub fn create_within(path: &Path, bounds: Bounds) -> Result<Self, OpenError> {
-        let backend = Exclusive::create(path)?.bounded(bounds.file_bytes);
+        // The file gets its name when it is a reel: one that a killed program or a full disk left half made could
+        // never be resumed.
+        let exists = || OpenError::Exists {
+            path: path.to_owned(),
+        };
+        if path.symlink_metadata().is_ok() {
+            return Err(exists());
+        }
+        let part = draw_part_path(path);
+        let created = Self::create_part(&part, path, bounds).and_then(|appender| {
+            publish(&part, path).map_err(|source| match source.kind() {
+                io::ErrorKind::AlreadyExists => exists(),
+                _ => io_error(path)(source),
+            })?;
+            Ok(appender)
+        });
+        // It has its name already if everything succeeded.
+        drop(std::fs::remove_file(&part));
+        created
+    }
+
+    fn create_part(part: &Path, path: &Path, bounds: Bounds) -> Result<Self, OpenError> {
+        let backend = Exclusive::create(part).map_err(|error| match error {
+            OpenError::Io { source, .. } => io_error(path)(source),
+            other => other,
+        })?;
+        let backend = backend.bounded(bounds.file_bytes);
         let unwritten = |cause: String| OpenError::Unwritten {
             path: path.to_owned(),
             cause,

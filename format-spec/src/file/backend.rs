@@ -28,7 +28,7 @@ fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn io_error(path: &Path) -> impl Fn(io::Error) -> OpenError {
+pub(crate) fn io_error(path: &Path) -> impl Fn(io::Error) -> OpenError {
     move |source| OpenError::Io {
         path: path.to_owned(),
         source,

@@ -211,6 +211,21 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_created_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.reel");
+        let bounds = Bounds {
+            file_bytes: Some(10_000),
+            ..Bounds::default()
+        };
+        let failed = Appender::create_within(&path, bounds).unwrap_err();
+        assert!(failed.to_string().contains("x.reel: "), "{failed}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        drop(create(&path, 8_000_000));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
     fn a_file_comes_near_its_bound_and_never_beyond() {
         for max in [8_000_000_u64, 13_000_000] {
             let folder = tempfile::tempdir().unwrap();

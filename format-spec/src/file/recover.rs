@@ -21,6 +21,8 @@ use crate::id::{ObjectId, ResourceId, Seq, Stamp};
 use crate::limits::COMMIT_RECORDS;
 use crate::note::{BlobNote, Note, NoteEntry};
 use std::collections::BTreeSet;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
 use std::path::{Path, PathBuf};
 
 /// The written and the lost records.
@@ -78,6 +80,18 @@ fn part_path(to: &Path) -> PathBuf {
     let mut name = to.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     to.with_file_name(name)
+}
+
+/// How many digits are drawn for the name of a copy.
+pub(crate) const PART_DIGITS: usize = 16;
+
+/// Returns a path beside the file under which the new one is written until it is complete. It is drawn at random:
+/// the remains of an interrupted program are not in the way, and two at once do not share it.
+pub(crate) fn draw_part_path(target: &Path) -> PathBuf {
+    let mut name = target.file_name().unwrap_or_default().to_owned();
+    let number = RandomState::new().hash_one(target);
+    name.push(format!(".{number:0PART_DIGITS$x}.part"));
+    target.with_file_name(name)
 }
 
 /// Gives the complete file its name, unless another program took the name meanwhile.
