@@ -181,7 +181,8 @@ pub enum Note {
     OutageEnded {
         /// Scheme, host and port.
         endpoint: String,
-        /// The number of failed probes.
+        /// The number of failed probes. Zero: none was sent in that time, because the recorder was paused (its process
+        /// was stopped, or got no processor).
         failed: u64,
     },
     /// The result of reading a gap back from the server's history. It comes after the gap and after

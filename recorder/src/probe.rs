@@ -27,6 +27,8 @@ const EVERY_MILLIS: u64 = 2_000;
 /// The interval during an outage: it bounds the end of the outage.
 const RETRY_MILLIS: u64 = 1_000;
 
+/// A process that wakes up later than this was paused.
+const PAUSED: Duration = Duration::from_secs(3);
 /// How many notes of outages may wait for room in the queue; further outages are not noted.
 const MAX_WAITING: usize = 64;
 
@@ -83,7 +85,22 @@ impl Prober {
                 .micros
                 .saturating_sub(probed.micros);
             let pause = Duration::from_millis(every).saturating_sub(Duration::from_micros(spent));
+            let asleep = self.shared.clock.elapsed().micros;
             tokio::time::sleep(pause).await;
+            let stood = self.shared.clock.elapsed().micros.saturating_sub(asleep);
+            self.paused(Duration::from_micros(stood).saturating_sub(pause));
+        }
+    }
+
+    /// Notes a time in which no probe was sent because this process did not run: the changes of that time are
+    /// received, and dated, later.
+    fn paused(&mut self, stood: Duration) {
+        if stood < PAUSED {
+            return;
+        }
+        let stamp = self.shared.now();
+        for note in self.telling.paused(stood).into_iter().flatten() {
+            self.outage(stamp, Some(note));
         }
     }
 
@@ -452,6 +469,25 @@ impl OutageTracker {
         })
     }
 
+    /// Returns the notes of a time in which this process did not run, unless it is part of an outage.
+    fn paused(&self, stood: Duration) -> Option<[Note; 2]> {
+        let endpoint = || self.endpoint.clone();
+        (self.standing == Some(EndpointState::Answers)).then(|| {
+            let began = Note::OutageBegan {
+                endpoint: endpoint(),
+                class: OutageClass::Other,
+                error: "the recorder was paused".to_owned(),
+                // More than half a million years do not pass.
+                since_micros: u64::try_from(stood.as_micros()).unwrap_or(u64::MAX),
+            };
+            let ended = Note::OutageEnded {
+                endpoint: endpoint(),
+                failed: 0,
+            };
+            [began, ended]
+        })
+    }
+
     /// Returns whether the revision is below an earlier one of the same history.
     fn has_fallen(&self, answer: &ProbeAnswer) -> bool {
         self.last.as_ref().is_some_and(|last| {
@@ -641,6 +677,26 @@ mod tests {
         assert_eq!(telling.probed(&answer(0, 6, 2)), None);
         assert!(!telling.has_fallen(&answer(1, 6, 4)));
         assert!(telling.probed(&answer(1, 6, 4)).is_some());
+    }
+
+    #[test]
+    fn a_pause_of_the_recorder_is_noted_unless_the_server_is_out() {
+        let mut telling = OutageTracker::default();
+        assert_eq!(telling.ask("https://a:1"), None);
+        let pause = Duration::from_secs(25);
+        assert_eq!(telling.paused(pause), None, "nothing was ever answered");
+        assert_eq!(telling.answered(), None);
+        let [began, ended] = telling.paused(pause).expect("notes");
+        assert!(matches!(
+            began,
+            Note::OutageBegan {
+                since_micros: 25_000_000,
+                ..
+            }
+        ));
+        assert!(matches!(ended, Note::OutageEnded { failed: 0, .. }));
+        telling.failed(OutageClass::Connect, "refused", at(2), at(5));
+        assert_eq!(telling.paused(pause), None);
     }
 
     #[test]

@@ -581,6 +581,15 @@ impl InfoPage<'_> {
             ];
             self.push("API outages", &parts);
         }
+        let pauses = &self.summary.pauses;
+        for pause in pauses.iter().take(self.most) {
+            let text = format!(
+                "the recorder was paused for {}",
+                timetext::span(micros(pause.from, pause.to))
+            );
+            self.push("paused", &[self.timeline.written(pause.from), text]);
+        }
+        self.push_rest(pauses.len(), "pauses of the recorder");
     }
 
     fn oddities(&mut self) {

@@ -106,8 +106,8 @@ pub use session::{Cluster, Outage, ProbedOutage, RecordingSession};
 pub use summary::{
     AccountSummary, ClusterSummary, CoveredSummary, DamageSummary, EventCounts, FileParts,
     GapSummary, KubeconfigSummary, LabelSummary, LeftOutSummary, MarkSummary, NotCoveredSummary,
-    ObjectCounts, OutageSummary, RangeSummary, ReelSummary, ResourceSummary, SessionSummary,
-    UnseenSummary,
+    ObjectCounts, OutageSummary, PauseSummary, RangeSummary, ReelSummary, ResourceSummary,
+    SessionSummary, UnseenSummary,
 };
 pub use timeline::Timeline;
 pub use wait::{

@@ -132,6 +132,12 @@ pub struct Outage {
 }
 
 impl Outage {
+    /// Returns whether no probe was sent in it: it was the recorder that did not run.
+    pub(crate) fn is_pause(&self) -> bool {
+        let probed = self.probed.as_ref();
+        probed.is_some_and(|probed| probed.failed == Some(0))
+    }
+
     /// Returns whether a server answered, and did not accept the recorder's credentials.
     pub fn is_refusal(&self) -> bool {
         if let Some(probed) = &self.probed {

@@ -40,6 +40,7 @@ struct TimelineContent {
     tables: ReelTables,
     clusters: Vec<Cluster>,
     outages: Vec<Outage>,
+    pauses: Vec<Outage>,
     coverage: BTreeMap<ResourceId, Coverage>,
     first_looks: FirstLooks,
     damaged: Vec<DamagedSpan>,
@@ -77,9 +78,11 @@ impl Timeline {
         let damaged = DamagedSpan::all(&tables);
         let outages = session::outages(notes, tables.sessions());
         let coverage = Coverage::of_all(&tables, &damaged, &outages, unexplained, not_before);
+        let (pauses, outages) = outages.into_iter().partition(Outage::is_pause);
         let known = TimelineContent {
             clusters: session::clusters(notes),
             outages,
+            pauses,
             first_looks: FirstLooks::of(tables.start(), &coverage),
             coverage,
             damaged,
@@ -184,6 +187,11 @@ impl Timeline {
     /// Returns the times without a server, in order.
     pub fn outages(&self) -> &[Outage] {
         &self.known.outages
+    }
+
+    /// Returns the times in which the recorder did not run although its session went on, in order.
+    pub(crate) fn pauses(&self) -> &[Outage] {
+        &self.known.pauses
     }
 
     /// Formats a time in the zone of this reel, so that `--at` reads it as the same moment.

@@ -195,6 +195,7 @@ impl Certainty {
             UnobservedReason::Gap { gap } => blind(gap.recorder),
             reason @ (UnobservedReason::NotListedAgain
             | UnobservedReason::NoAnswer
+            | UnobservedReason::RecorderPaused
             | UnobservedReason::LostChange { .. }
             | UnobservedReason::Unparsed { .. }
             | UnobservedReason::Damaged { .. }) => Self::Unobserved {
@@ -226,6 +227,7 @@ fn rank(span: &UnobservedSpan) -> Option<u8> {
         | UnobservedReason::WatchEnded { .. }
         | UnobservedReason::NoWatch { .. }
         | UnobservedReason::NoAnswer
+        | UnobservedReason::RecorderPaused
         | UnobservedReason::Gap { .. } => Some(WATCHES),
         // Unreadable versions are missing at every later moment, too: the damage is reported
         // separately.

@@ -147,6 +147,8 @@ pub enum UnobservedReason {
     },
     /// A watch was open, but the API server did not answer; the changes of that time were delivered later.
     NoAnswer,
+    /// A watch was open, but the recorder did not run; the changes of that time were received later.
+    RecorderPaused,
     /// No watch ran any more.
     WatchEnded {
         /// How much is known of the recorder at its begin.
@@ -174,6 +176,11 @@ pub enum UnobservedReason {
 }
 
 impl UnobservedReason {
+    /// Returns whether the watches were open, and nothing came through them.
+    pub(crate) const fn is_silence(&self) -> bool {
+        matches!(self, Self::NoAnswer | Self::RecorderPaused)
+    }
+
     /// Returns its effect on an answer.
     pub fn effect(&self) -> UnobservedEffect {
         match self {
@@ -183,7 +190,7 @@ impl UnobservedReason {
                 reason: NotCoveredReason::Gone,
                 ..
             } => UnobservedEffect::NoState,
-            Self::NoWatch { .. } | Self::NoAnswer => UnobservedEffect::Late,
+            Self::NoWatch { .. } | Self::NoAnswer | Self::RecorderPaused => UnobservedEffect::Late,
             _ => UnobservedEffect::MayMiss,
         }
     }
@@ -288,6 +295,7 @@ impl fmt::Display for UnobservedReason {
             Self::Gap { gap } => out.write_str(gap.recorder.no_watch()),
             Self::NoWatch { recorder } => out.write_str(recorder.no_watch()),
             Self::NoAnswer => out.write_str("the API server did not answer"),
+            Self::RecorderPaused => out.write_str("the recorder was paused"),
             Self::NotRecorded { reason, detail } if detail.is_empty() => {
                 write!(out, "not recorded: {}", reason.as_str())
             }
@@ -345,9 +353,8 @@ impl Coverage {
             derived.add_coverage(coverage);
             derived.add_outages(coverage, outages);
             derived.date_late(coverage, &not_before);
-            let is_observed = |span: &UnobservedSpan| {
-                span.reason == UnobservedReason::NoAnswer && span.is_read_back()
-            };
+            let is_observed =
+                |span: &UnobservedSpan| span.reason.is_silence() && span.is_read_back();
             derived.all.retain(|span| !is_observed(span));
             derived.all.sort_by_key(|span| (span.from, span.to));
             let all = derived.all.into_iter();
@@ -394,7 +401,7 @@ impl Coverage {
     /// missing, however short, in no order.
     pub fn unwatched(&self) -> impl Iterator<Item = &UnobservedSpan> {
         let is_unwatched = |span: &&UnobservedSpan| {
-            let is_open = span.reason == UnobservedReason::NoAnswer;
+            let is_open = span.reason.is_silence();
             let has_ended = matches!(span.reason, UnobservedReason::WatchEnded { .. });
             (span.is_late() && !is_open) || has_ended
         };
@@ -538,33 +545,39 @@ impl DerivedSpans<'_> {
         }
     }
 
-    /// Adds the times in which the API server answered no probe while a watch was open.
+    /// Adds the times in which nothing came through an open watch: the API server answered no probe, or the recorder
+    /// did not run.
     fn add_outages(&mut self, coverage: &Coverage, outages: &[Outage]) {
         let Some(first) = coverage.spans().first() else {
             return;
         };
         let first = first.covered.from_time;
         for outage in outages.iter().filter(|one| !one.is_before_first_answer) {
+            let reason = if outage.is_pause() {
+                UnobservedReason::RecorderPaused
+            } else {
+                UnobservedReason::NoAnswer
+            };
             let mut since = outage.from.max(first);
             for time in &coverage.unwatched {
                 let end = time.to.unwrap_or(self.tables.end());
                 if end > since && time.from < outage.to {
-                    self.add_no_answer(since, time.from);
+                    self.add_silence(since, time.from, &reason);
                     since = end;
                 }
             }
-            self.add_no_answer(since, outage.to);
+            self.add_silence(since, outage.to, &reason);
         }
     }
 
-    fn add_no_answer(&mut self, from: RecordedAt, to: RecordedAt) {
+    fn add_silence(&mut self, from: RecordedAt, to: RecordedAt, reason: &UnobservedReason) {
         if to.micros_since(from) >= SHORTEST_BLINDNESS_MICROS {
             let end = if to < self.tables.end() {
                 SpanEnd::At(to)
             } else {
-                SpanEnd::Open // The recording ended in the outage.
+                SpanEnd::Open // The recording ended in it.
             };
-            self.add(SpanBegin::At(from), end, UnobservedReason::NoAnswer);
+            self.add(SpanBegin::At(from), end, reason.clone());
         }
     }
 

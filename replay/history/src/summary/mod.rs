@@ -12,6 +12,7 @@ pub(crate) use reel::{not_covered_summaries, outage_summaries};
 pub use account::{AccountSummary, LeftOutSummary, RangeSummary};
 pub use reel::{
     ClusterSummary, DamageSummary, EventCounts, FileParts, KubeconfigSummary, LabelSummary,
-    MarkSummary, NotCoveredSummary, ObjectCounts, OutageSummary, ReelSummary, SessionSummary,
+    MarkSummary, NotCoveredSummary, ObjectCounts, OutageSummary, PauseSummary, ReelSummary,
+    SessionSummary,
 };
 pub use resource::{CoveredSummary, GapSummary, ResourceSummary, UnseenSummary};

@@ -67,6 +67,8 @@ pub struct ReelSummary {
     pub accounts: Vec<AccountSummary>,
     /// The outages.
     pub outages: Vec<OutageSummary>,
+    /// The times in which the recorder was paused: what changed then was received later.
+    pub pauses: Vec<PauseSummary>,
     /// How the kubeconfig was, unless it was there at once and did not change.
     pub kubeconfig: Vec<KubeconfigSummary>,
     /// Labels of the recording job.
@@ -176,6 +178,21 @@ pub struct NotCoveredSummary {
     pub reason: String,
     /// The server's message, or the resource with the same storage.
     pub detail: String,
+}
+
+/// A time in which the recorder did not run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct PauseSummary {
+    /// When it began.
+    #[serde(with = "Rfc3339")]
+    pub from: RecordedAt,
+    /// When it ended.
+    #[serde(with = "Rfc3339")]
+    pub to: RecordedAt,
+    /// How long it lasted.
+    pub span_secs: f64,
 }
 
 /// An outage.
@@ -417,6 +434,7 @@ impl ReelSummary {
             redaction: redaction(timeline),
             accounts: AccountSummary::all(timeline),
             outages: outage_summaries(timeline),
+            pauses: pause_summaries(timeline),
             labels: label_summaries(timeline),
             kubeconfig: KubeconfigSummary::all(timeline),
             marks: mark_summaries(timeline),
@@ -612,6 +630,16 @@ fn writers_words(timeline: &Timeline) -> impl Iterator<Item = &str> {
         Note::Provenance { text } => Some(text.as_str()),
         _ => None,
     })
+}
+
+fn pause_summaries(timeline: &Timeline) -> Vec<PauseSummary> {
+    let pauses = timeline.pauses().iter();
+    let pauses = pauses.map(|pause| PauseSummary {
+        from: pause.from,
+        to: pause.to,
+        span_secs: secs_between(pause.from, pause.to),
+    });
+    pauses.collect()
 }
 
 pub(crate) fn outage_summaries(timeline: &Timeline) -> Vec<OutageSummary> {

@@ -777,11 +777,15 @@ fn a_watch_that_goes_on_after_a_refusal_misses_nothing() {
 }
 
 #[test]
-fn a_watch_that_is_silent_while_the_server_does_not_answer_proves_nothing() {
-    for has_changed in [true, false] {
+fn a_watch_that_is_silent_while_nobody_answers_or_reads_proves_nothing() {
+    for (has_changed, is_paused) in [(true, false), (false, false), (true, true), (false, true)] {
         let (timeline, stream, ()) = life(|script, stream| {
             script.wait(1000);
-            script.outage("https://a:6443", OutageClass::Timeout, 10_000);
+            if is_paused {
+                script.pause(10_000);
+            } else {
+                script.outage("https://a:6443", OutageClass::Timeout, 10_000);
+            }
             script.wait(500);
             if has_changed {
                 script.added(stream, B, 18, &pod(B, 18, "x"));
@@ -790,14 +794,18 @@ fn a_watch_that_is_silent_while_the_server_does_not_answer_proves_nothing() {
             script.bookmark(stream, 20);
         });
         let state = at(&timeline, stream.resource, "14:00:12Z");
+        let expected = if is_paused {
+            UnobservedReason::RecorderPaused
+        } else {
+            UnobservedReason::NoAnswer
+        };
         let is_silent = matches!(
-            state.certainty,
-            Certainty::Unobserved {
-                reason: UnobservedReason::NoAnswer,
-                ..
-            }
+            &state.certainty,
+            Certainty::Unobserved { reason, .. } if *reason == expected
         );
         assert_eq!(is_silent, has_changed, "{:?}", state.certainty);
+        // The cluster has nothing to do with it.
+        assert_eq!(timeline.outages().is_empty(), is_paused);
         assert_eq!(state.certainty.is_known(), !has_changed);
         for moment in ["14:00:07.5Z", "14:00:18.8Z"] {
             let certainty = at(&timeline, stream.resource, moment).certainty;

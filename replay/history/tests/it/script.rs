@@ -282,9 +282,25 @@ impl Script {
     pub fn outage(&mut self, endpoint: &str, class: OutageClass, millis: i64) {
         self.begin_outage(endpoint, class);
         self.wait(millis);
+        self.end_outage(endpoint, u64::try_from(millis / 1000).expect("later"));
+    }
+
+    /// A time in which the recorder does not run.
+    pub fn pause(&mut self, millis: i64) {
+        self.wait(millis);
+        self.note(Note::OutageBegan {
+            endpoint: "https://a:6443".to_owned(),
+            class: OutageClass::Other,
+            error: "the recorder was paused".to_owned(),
+            since_micros: u64::try_from(millis * 1000).expect("later"),
+        });
+        self.end_outage("https://a:6443", 0);
+    }
+
+    fn end_outage(&mut self, endpoint: &str, failed: u64) {
         self.note(Note::OutageEnded {
             endpoint: endpoint.to_owned(),
-            failed: u64::try_from(millis / 1000).expect("later"),
+            failed,
         });
     }
 
