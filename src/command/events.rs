@@ -405,12 +405,9 @@ fn question<'a>(
         namespace: (!args.all_namespaces).then(|| args.namespace.clone()),
         from,
         to,
-        about: about.as_ref().map(|named| Regarding {
-            kind: named.resource.kind.clone(),
-            namespace: named.namespace.to_owned(),
-            name: named.name.clone(),
-            ..Regarding::default()
-        }),
+        about: about
+            .as_ref()
+            .map(|named| Regarding::named(named.resource, named.namespace, &named.name)),
         severities: args.types.clone(),
     };
     Ok((question, about))

@@ -564,9 +564,10 @@ fn anew_line(version: &HistoryVersion) -> Option<StyledLine> {
 
 fn head_line(timeline: &Timeline, version: &HistoryVersion) -> StyledLine {
     let mut line = StyledLine::of(Style::Strong, timeline.written(version.at));
-    let offset = timetext::offset(version.at.micros_since(timeline.start()));
-    let rv = &version.rv;
-    line.push(Style::Plain, format!("  {offset:<7} rv {rv:<8} "));
+    let since_start = |at: RecordedAt| timetext::offset(at.micros_since(timeline.start()));
+    let (offset, rv) = (since_start(version.at), &version.rv);
+    let width = since_start(timeline.end()).len().max(7);
+    line.push(Style::Plain, format!("  {offset:<width$} rv {rv:<8} "));
     let mut parts = Vec::new();
     let what = version_kind(version);
     if !what.is_empty() {

@@ -5,7 +5,7 @@ use crate::body_reader::QueryError;
 use crate::field::{at, text, time};
 use crate::moment::Cut;
 use crate::timeline::Timeline;
-use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId, Seq};
+use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId, ResourceInfo, Seq};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -169,10 +169,18 @@ impl EventQuestion {
             found.name == about.name
                 && fits(&about.kind, &found.kind)
                 && fits(&about.uid, &found.uid)
+                && (about.api_version.is_empty()
+                    || found.api_version.is_empty()
+                    || group_of(&about.api_version) == group_of(&found.api_version))
                 && (about.namespace.is_empty() || found.namespace == about.namespace)
         });
         severity && about
     }
+}
+
+/// Returns the group of an `apiVersion`: an Event names an object in any version of its group.
+fn group_of(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
 impl Iterator for EventLog<'_> {
@@ -203,6 +211,19 @@ pub struct Regarding {
     pub uid: String,
     /// Its group and version; empty if the component did not set them.
     pub api_version: String,
+}
+
+impl Regarding {
+    /// Describes any object of a name, in the group of its resource: objects of two groups may share kind and name.
+    pub fn named(resource: &ResourceInfo, namespace: &str, name: &str) -> Self {
+        Self {
+            kind: resource.kind.clone(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            uid: String::new(),
+            api_version: resource.api_version(),
+        }
+    }
 }
 
 /// The content of an Event.

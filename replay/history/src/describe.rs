@@ -118,12 +118,7 @@ impl Timeline {
             }),
             from: bounds.0,
             to: bounds.1,
-            about: Some(Regarding {
-                kind: resource.kind.clone(),
-                namespace: held.namespace.clone(),
-                name: held.name.clone(),
-                ..Regarding::default()
-            }),
+            about: Some(Regarding::named(resource, &held.namespace, &held.name)),
             severities: Vec::new(),
         });
         let events = events.collect::<Result<Vec<LoggedEvent>, QueryError>>()?;

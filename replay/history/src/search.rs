@@ -394,7 +394,8 @@ impl LeafWalk<'_> {
                 }
             }
             Value::String(text) => self.leaf(text),
-            Value::Number(number) => self.leaf(&number::printed(number)),
+            // As the server writes it: the raw text is searched first.
+            Value::Number(number) => self.leaf(&number::written(number)),
             Value::Bool(truth) => self.leaf(if *truth { "true" } else { "false" }),
             Value::Null => {}
         }
@@ -451,6 +452,16 @@ mod tests {
             .into_iter()
             .map(|(field, value)| (field.to_string(), value))
             .collect()
+    }
+
+    #[test]
+    fn a_number_is_found_as_it_was_written() {
+        let body = r#"{"spec":{"small":0.000001,"large":123456789.5}}"#;
+        for text in ["0.000001", "123456789.5"] {
+            let all = matching(&regex::escape(text), body);
+            let values: Vec<_> = all.into_iter().map(|(_, value)| value).collect();
+            assert_eq!(values, [text]);
+        }
     }
 
     #[test]

@@ -399,8 +399,8 @@ impl SortKey {
     }
 }
 
-/// Sorts what has sort keys as kubectl does: absent values first, numbers and quantities by value, texts with the
-/// numbers in them by value; what has the same key stays in its order.
+/// Sorts what has sort keys as kubectl does: absent values first, numbers and quantities by value, texts letter by
+/// letter; what has the same key stays in its order.
 pub fn sort_by_keys<T>(keyed: &mut [(SortKey, T)]) {
     // Two texts are compared as quantities only if all are: an order must not depend on the pair.
     let texts = keyed.iter().filter_map(|(key, _)| key.value()?.as_str());
@@ -419,7 +419,7 @@ fn compared(one: &Value, other: &Value, are_quantities: bool) -> Ordering {
             let quantity = |text: &str| Quantity::parse(text).filter(|_| are_quantities);
             match (quantity(one), quantity(other)) {
                 (Some(one), Some(other)) => one.compare(other),
-                _ => natural(one, other),
+                _ => one.cmp(other),
             }
         }
         (Value::Number(one), Value::Number(other)) => {
@@ -428,44 +428,6 @@ fn compared(one: &Value, other: &Value, are_quantities: bool) -> Ordering {
         }
         (one, other) => compact(one).cmp(&compact(other)),
     }
-}
-
-/// Compares texts with the numbers in them by value: `web-2` before `web-10`.
-fn natural(one: &str, other: &str) -> Ordering {
-    let (mut left, mut right) = (one, other);
-    loop {
-        let (first, second) = (digits(left), digits(right));
-        if !first.is_empty() && !second.is_empty() {
-            let (bare, other_bare) = (
-                first.trim_start_matches('0'),
-                second.trim_start_matches('0'),
-            );
-            let by_amount = (bare.len(), bare).cmp(&(other_bare.len(), other_bare));
-            if by_amount != Ordering::Equal {
-                return by_amount;
-            }
-            left = left.get(first.len()..).unwrap_or_default();
-            right = right.get(second.len()..).unwrap_or_default();
-            continue;
-        }
-        match (left.chars().next(), right.chars().next()) {
-            (Some(one), Some(other)) if one == other => {
-                left = left.get(one.len_utf8()..).unwrap_or_default();
-                right = right.get(other.len_utf8()..).unwrap_or_default();
-            }
-            (first, second) => {
-                // Digits sort before other letters.
-                let rank =
-                    |letter: Option<char>| letter.map(|letter| (!letter.is_ascii_digit(), letter));
-                return rank(first).cmp(&rank(second)).then_with(|| one.cmp(other));
-            }
-        }
-    }
-}
-
-fn digits(text: &str) -> &str {
-    let rest = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    text.strip_suffix(rest).unwrap_or_default()
 }
 
 #[cfg(test)]

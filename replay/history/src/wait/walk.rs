@@ -398,13 +398,11 @@ fn event_series(timeline: &Timeline, question: &WaitQuestion<'_>, reason: &str) 
             below: span.to.below,
             wall: span.to.at,
         }),
-        about: Some(Regarding {
-            kind: question.resource.kind.clone(),
-            namespace: question.namespace.to_owned(),
-            name: question.name.to_owned(),
-            uid: String::new(),
-            api_version: String::new(),
-        }),
+        about: Some(Regarding::named(
+            question.resource,
+            question.namespace,
+            question.name,
+        )),
         severities: Vec::new(),
     });
     for logged in log {

@@ -22,7 +22,7 @@ fn cut(timeline: &Timeline, moment: &str) -> Cut {
 
 fn event(name: &str, about: &str, reason: &str, count: u64) -> Vec<u8> {
     format!(
-        r#"{{"kind":"Event","apiVersion":"v1","metadata":{{"name":"{name}","namespace":"web"}},"involvedObject":{{"kind":"Pod","namespace":"web","name":"{about}","uid":"uid-{about}"}},"reason":"{reason}","message":"m","type":"Warning","count":{count},"source":{{"component":"kubelet"}}}}"#
+        r#"{{"kind":"Event","apiVersion":"v1","metadata":{{"name":"{name}","namespace":"web"}},"involvedObject":{{"kind":"Pod","apiVersion":"v1","namespace":"web","name":"{about}","uid":"uid-{about}"}},"reason":"{reason}","message":"m","type":"Warning","count":{count},"source":{{"component":"kubelet"}}}}"#
     )
     .into_bytes()
 }
@@ -217,7 +217,11 @@ fn events_are_told_as_they_were_said() {
         }),
         ..EventQuestion::default()
     };
-    assert_eq!(told(about), [pulled]);
+    assert_eq!(told(about.clone()), [pulled]);
+    let mut other = about;
+    let regarded = other.about.as_mut().expect("an object");
+    regarded.api_version = "example.com/v1".to_owned();
+    assert_eq!(told(other), [], "an object of another group");
     let window = EventQuestion {
         from: Some(cut(&timeline, "rv:22")),
         to: Some(cut(&timeline, "rv:23")),
