@@ -709,6 +709,7 @@ impl TrackedSigns {
                 .filter(|sign| (sign.kind, &sign.part) == (span.sign.kind, &span.sign.part));
             if span.end.at().is_none() && same.next().is_none() {
                 span.close(end(&span.sign, mark.at.max(span.from.at)));
+                span.closed_by = Some(mark.seq);
             }
         }
     }
@@ -752,6 +753,7 @@ impl TrackedSigns {
             node: node.to_owned(),
             reasons: Vec::new(),
             began: None,
+            closed_by: None,
         };
         let Some(span) = known else {
             self.spans.push(new(sign, &self.node));
@@ -870,6 +872,7 @@ impl LeaseHolders {
                 node: String::new(),
                 reasons: Vec::new(),
                 began: None,
+                closed_by: None,
             });
         }
         spans

@@ -319,6 +319,7 @@ impl<'a> DrainedNodes<'a> {
             node: node.to_owned(),
             reasons: Vec::new(),
             began: None,
+            closed_by: None,
         })
     }
 

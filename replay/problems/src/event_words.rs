@@ -83,6 +83,7 @@ impl WarningEvent {
             node: String::new(),
             reasons: Vec::new(),
             began: None,
+            closed_by: None,
         }
     }
 }

@@ -151,16 +151,21 @@ impl<'a> ExpectedSpans<'a> {
         lasting >= normal
     }
 
-    /// Ends the sign of an object that was missing in a list where the object was last observed.
+    /// Ends the sign of an object that was missing in a list where the object was last observed. Of one that a version
+    /// ended, the time counts in which the object was observed.
     pub(crate) fn with_end_seen<'s>(&self, span: &'s SignSpan) -> Cow<'s, SignSpan> {
         let mut seen = Cow::Borrowed(span);
-        let reel = self.objects.timeline.reel();
+        let timeline = self.objects.timeline;
+        let reel = timeline.reel();
+        if let Some(since) = span.closed_by.and_then(|seq| timeline.unseen_before(seq)) {
+            seen.to_mut().doubt_since(since);
+        }
         let last = reel.versions(span.object).last().copied();
         let missing = last.filter(|last| {
             reel.evidence_of(*last) == Some(Evidence::Inferred)
-                && span.end == SignEnd::Deleted(self.objects.timeline.wall_of(*last))
+                && span.end == SignEnd::Deleted(timeline.wall_of(*last))
         });
-        if let Some(since) = missing.and_then(|last| self.objects.timeline.unseen_before(last)) {
+        if let Some(since) = missing.and_then(|last| timeline.unseen_before(last)) {
             seen.to_mut().end_unobserved(since);
         }
         seen

@@ -18,9 +18,9 @@ use crate::refusal::Refusals;
 use crate::sign::{Sign, SignKind};
 use crate::signs::FULL;
 use crate::span::{SLACK, SignEnd, SignSpan, between};
-use kubereel_cluster::{ClusterHistory, Retrieval};
-use kubereel_format::{ObjectId, RecordedAt, Seq};
-use kubereel_history::field::is_being_deleted;
+use kubereel_cluster::{ClusterHistory, RecordMark, Retrieval, StatusCondition};
+use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
+use kubereel_history::field::{is_being_deleted, text};
 use kubereel_history::{LifetimeEnd, Timeline};
 use kubereel_monitortests::{Fed, Interest, WatchedEvent, Watcher, feed};
 use std::cmp::Reverse;
@@ -532,12 +532,72 @@ impl<'a> ListBuilder<'a> {
                     to: span.end.at(),
                 })
                 .collect(),
-            nodes: failures_on_nodes(spans),
+            nodes: self.failures_on_nodes(&root, telling, spans),
             is_planned: self.expected.is_planned(&root, spans),
             consequence_of: None,
             causes: Vec::new(),
             score: 0,
             object: root,
+        })
+    }
+
+    /// Returns the first failure of a Pod on each Node, of spans in order of time. An old Pod that does not go away says
+    /// nothing of why new ones fail.
+    fn failures_on_nodes(
+        &self,
+        root: &ProblemObject,
+        telling: &SignSpan,
+        spans: &[GroupedSpan],
+    ) -> Vec<NodeFailure> {
+        let mut nodes: Vec<NodeFailure> = Vec::new();
+        let is_deletion = telling.sign.kind.is_deletion();
+        for (_, _, span) in spans {
+            if span.node.is_empty() || span.sign.kind.is_deletion() && !is_deletion {
+                continue;
+            }
+            match nodes.iter_mut().find(|one| one.node == span.node) {
+                Some(known) => known.is_open |= span.end == SignEnd::Open,
+                None => nodes.push(NodeFailure {
+                    node: span.node.clone(),
+                    pod: span.object,
+                    from: span.from,
+                    is_open: span.end == SignEnd::Open,
+                }),
+            }
+        }
+        if nodes.is_empty() && telling.sign.kind.is_of_replicas() {
+            let pods = self.objects.pods_of(root).iter();
+            nodes.extend(pods.filter_map(|pod| self.lost_with_node(*pod, telling)));
+        }
+        nodes
+    }
+
+    /// Returns when a Pod stopped being ready because its Node was lost: its containers say nothing of it.
+    fn lost_with_node(&self, pod: ObjectId, short: &SignSpan) -> Option<NodeFailure> {
+        let versions = self.timeline.reel().versions(pod).iter().copied();
+        let mut near = versions.filter(|seq| {
+            let at = self.timeline.wall_of(*seq);
+            between(at, short.from.at).max(between(short.from.at, at)) <= SLACK
+        });
+        near.find_map(|seq| {
+            let body = read(self.timeline, seq)?;
+            let at = self.timeline.wall_of(seq);
+            let node = text(&body, "/spec/nodeName");
+            let is_lost = |span: &SignSpan| {
+                let key = self.timeline.key_of(span.object);
+                span.sign.kind == SignKind::NodeNotReady
+                    && key.is_some_and(|key| key.name == node)
+                    && span.from.at <= at
+                    && span.end.at().is_none_or(|to| to > at)
+            };
+            let is_ready =
+                StatusCondition::all(&body).any(|one| one.kind == "Ready" && one.is("True"));
+            (!is_ready && self.found.spans.iter().any(is_lost)).then(|| NodeFailure {
+                node: node.to_owned(),
+                pod,
+                from: RecordMark { seq, at },
+                is_open: short.end == SignEnd::Open,
+            })
         })
     }
 
@@ -652,6 +712,9 @@ impl<'a> ListBuilder<'a> {
             let of = self.found.events.of(&key.kind, &key.namespace, &key.name);
             let mut of = of.iter();
             let event = of.find(|event| is_then(event) && self.is_wanted(*pod, event.to.seq))?;
+            if self.was_gone(*pod, span.run_from) {
+                return None;
+            }
             let words = format!("{} {}: {}", key.label(), event.reason, event.message);
             Some((event.from, words))
         });
@@ -661,6 +724,15 @@ impl<'a> ListBuilder<'a> {
             Some((_, words)) if own.is_empty() => words,
             Some((_, words)) => format!("{own}; {words}"),
         }
+    }
+
+    /// Returns whether a Pod was deleted before a time: what comes later has another reason.
+    fn was_gone(&self, pod: ObjectId, at: RecordedAt) -> bool {
+        let reel = self.timeline.reel();
+        let last = reel.versions(pod).last().copied();
+        last.is_some_and(|last| {
+            reel.kind_of(last) == Some(EventType::Deleted) && self.timeline.wall_of(last) < at
+        })
     }
 
     /// Returns whether a Pod was not being deleted when a record was written: the probes of one that is may fail.
@@ -712,25 +784,6 @@ impl<'a> ListBuilder<'a> {
         })
         .collect()
     }
-}
-
-/// Returns the first failure of a Pod on each Node, of spans in order of time.
-fn failures_on_nodes(spans: &[GroupedSpan]) -> Vec<NodeFailure> {
-    let mut nodes: Vec<NodeFailure> = Vec::new();
-    for (_, _, span) in spans {
-        let known = nodes.iter_mut().find(|one| one.node == span.node);
-        if let Some(known) = known {
-            known.is_open |= span.end == SignEnd::Open;
-        } else if !span.node.is_empty() {
-            nodes.push(NodeFailure {
-                node: span.node.clone(),
-                pod: span.object,
-                from: span.from,
-                is_open: span.end == SignEnd::Open,
-            });
-        }
-    }
-    nodes
 }
 
 /// Returns whether two signs of an object tell the same. A release that was accepted is not the one that fails later, a

@@ -208,6 +208,7 @@ impl FailedCalls {
             node: String::new(),
             reasons: Vec::new(),
             began: None,
+            closed_by: None,
         })
     }
 }
@@ -281,6 +282,7 @@ mod tests {
             node: String::new(),
             reasons: Vec::new(),
             began: None,
+            closed_by: None,
         }
     }
 

@@ -107,6 +107,8 @@ pub(crate) struct SignSpan {
     pub(crate) reasons: Vec<(String, RecordMark)>,
     /// The words of a `ClusterVersion` that it began with, if later ones differ.
     pub(crate) began: Option<String>,
+    /// The version of the object that ended it.
+    pub(crate) closed_by: Option<Seq>,
 }
 
 impl SignSpan {
@@ -161,6 +163,14 @@ impl SignSpan {
             let since = since.max(self.run_from);
             self.shown.take_back(between(since, at));
             self.end = SignEnd::Unobserved(since);
+        }
+    }
+
+    /// Takes the time since a moment back in which the object was not observed before the version that ended the span: the
+    /// sign may have ended at once.
+    pub(crate) fn doubt_since(&mut self, since: RecordedAt) {
+        if let Some(at) = self.end.at() {
+            self.shown.take_back(between(since.max(self.run_from), at));
         }
     }
 
@@ -281,6 +291,7 @@ mod tests {
             node: String::new(),
             reasons: Vec::new(),
             began: None,
+            closed_by: None,
         };
         assert!(!span.is_passing(), "it is open");
         span.close(end(at(seconds)));
