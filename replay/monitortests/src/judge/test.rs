@@ -11,6 +11,7 @@ use crate::interval::Interval;
 use crate::interval_needs::{IntervalChoice, IntervalNeeds, NeededWord, WordPlace};
 use crate::rule::{IntervalSelector, MonitorRule, RuleSet, Watch, explained, place, seen_for};
 use crate::verdict::{JudgeContext, MonitorTest, MonitorTestInfo, Needs, TestCase};
+use kubereel_history::Timeline;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -95,6 +96,12 @@ impl MonitorTest for RuleTest {
             IntervalNeeds::None
         } else {
             IntervalNeeds::Choices(choices)
+        }
+    }
+
+    fn begin(&mut self, timeline: &Timeline) {
+        if let Some(objects) = &mut self.objects {
+            objects.begin(timeline.start());
         }
     }
 

@@ -12,6 +12,17 @@ pub(crate) struct Lifetime {
     pub(crate) to: i64,
     /// Whether it went.
     pub(crate) is_gone: bool,
+    /// When its object was first observed: not after `from`.
+    pub(crate) observed: i64,
+    /// When its object was created, if the object says so.
+    pub(crate) created: Option<i64>,
+}
+
+impl Lifetime {
+    /// Returns whether a time was over before the object was first observed.
+    pub(crate) const fn is_before(self, (_, to): (i64, i64)) -> bool {
+        to < self.observed
+    }
 }
 
 /// Something found.
@@ -134,6 +145,21 @@ pub(crate) fn eventually(
         // It went, or the run ended, before the time was over.
         return judged;
     }
+    let became = |since: i64| {
+        let mut spells = signal.spells().iter();
+        let became = spells.find(|spell| spell.truth == SignalTruth::True && spell.from >= since);
+        became.map(|spell| spell.from)
+    };
+    if deadline < life.observed {
+        // It may have come true unobserved, unless the object did not exist yet.
+        if life.created.is_some_and(|created| created > deadline) {
+            let evidence = signal.spells().iter().find_map(|spell| spell.evidence);
+            judged.find(since, became(deadline), life, evidence);
+        } else {
+            judged.doubts.push((since, deadline));
+        }
+        return judged;
+    }
     let spells: Vec<TruthSpan> = during(signal, since, deadline).collect();
     if spells.iter().any(|spell| spell.truth == SignalTruth::True) || spells.is_empty() {
         return judged;
@@ -151,12 +177,8 @@ pub(crate) fn eventually(
         judged.doubt(spells);
         return judged;
     }
-    let became = signal
-        .spells()
-        .iter()
-        .find(|spell| spell.truth == SignalTruth::True && spell.from >= deadline);
     let evidence = spells.iter().find_map(|spell| spell.evidence);
-    judged.find(since, became.map(|spell| spell.from), life, evidence);
+    judged.find(since, became(deadline), life, evidence);
     judged
 }
 

@@ -32,6 +32,8 @@ fn life(ticks: &[SignalTruth]) -> Lifetime {
         from: 0,
         to: length(ticks.len()),
         is_gone: false,
+        observed: 0,
+        created: None,
     }
 }
 

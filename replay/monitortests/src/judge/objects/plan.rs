@@ -45,6 +45,9 @@ const OWNERS: [&str; 1] = ["metadata.ownerReferences.uid"];
 /// Where every version of an object differs.
 pub(super) const REVISION: &str = "metadata.resourceVersion";
 
+/// Since when an object exists: a time limit may have passed before it was observed.
+const CREATED: &str = "metadata.creationTimestamp";
+
 impl PredicateReads {
     /// Returns whether it is evaluated at changes only, and holds for a moment.
     pub(super) const fn is_of_change(&self) -> bool {
@@ -144,7 +147,7 @@ impl WatchPlan {
                 asked(program);
             });
         }
-        plan.finish(objects, &all);
+        plan.finish(rule, objects, &all);
         plan
     }
 
@@ -165,7 +168,7 @@ impl WatchPlan {
         }
     }
 
-    fn finish(&mut self, objects: &ObjectSelector, all: &Reads) {
+    fn finish(&mut self, rule: &MonitorRule, objects: &ObjectSelector, all: &Reads) {
         self.reads_former = all.has(place::FORMER);
         let mut paths: Vec<String> = Vec::new();
         for variable in [place::OBJECT, place::OLD, place::FORMER] {
@@ -177,6 +180,13 @@ impl WatchPlan {
             .any(|related| matches!(related.by, RelatedBy::Owner));
         if reads_owners {
             paths.extend(OWNERS.map(str::to_owned));
+        }
+        let checks_since = rule
+            .checks
+            .iter()
+            .any(|check| check.expected.since.is_some());
+        if checks_since {
+            paths.push(CREATED.to_owned());
         }
         // Who an object is, is always evidence.
         paths.extend(["metadata.name", "metadata.namespace", "metadata.uid"].map(str::to_owned));

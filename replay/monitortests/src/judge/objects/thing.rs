@@ -36,7 +36,7 @@ pub(super) struct CheckSignals {
     /// The values above the bound: each that is higher than those before; each change where the phase decides which
     /// count.
     pub(super) highs: Vec<HighestValue>,
-    /// With `eventually`: from when on.
+    /// With `eventually`: from when on; `None` if that has no value.
     pub(super) since: Option<i64>,
 }
 
@@ -93,7 +93,13 @@ impl WatchedItem {
         !self.faults.is_empty()
             || checks.iter().zip(&self.courses).any(|(check, course)| {
                 let judged = course.judge(&check.expected, self.life, &[]);
-                !judged.found.is_empty() || !course.counted(&check.expected, &[]).is_empty()
+                let is_too_old = judged
+                    .doubts
+                    .iter()
+                    .any(|doubt| self.life.is_before(*doubt));
+                !judged.found.is_empty()
+                    || is_too_old
+                    || !course.counted(&check.expected, &[]).is_empty()
             })
     }
 }
@@ -118,8 +124,8 @@ impl CheckSignals {
             CheckOperator::Always => always(&first, expected.least_micros(), life),
             CheckOperator::AtEnd => at_end(&first, life),
             CheckOperator::Eventually => {
-                let since = self.since.unwrap_or(life.from);
-                eventually(&first, since, expected.micros(), life)
+                let judged = |since| eventually(&first, since, expected.micros(), life);
+                self.since.map(judged).unwrap_or_default()
             }
             CheckOperator::LeadsTo => leads_to(&first, &second(), expected.least_micros(), life),
             CheckOperator::Until => until(&first, &second(), life),

@@ -3,7 +3,7 @@
 
 use super::thing::WatchedItem;
 use super::watch::ObjectWatch;
-use crate::cel::{EvalError, Program, Slots, Val};
+use crate::cel::{EvalError, Slots, Val};
 use crate::judge::cases::{CaseId, RuleCases, places};
 use crate::judge::cases::{FindingEvidence, FindingSpan, finding};
 use crate::judge::values::is_during;
@@ -171,15 +171,6 @@ impl<'a> ObjectJudge<'a, '_> {
             return;
         };
         let mut course = std::borrow::Cow::Borrowed(course);
-        let mut no_since = None;
-        if course.since.is_none()
-            && let Some(since) = &check.expected.since
-        {
-            match self.since(since, thing) {
-                Ok(since) => course.to_mut().since = Some(since),
-                Err(fault) => no_since = Some(fault),
-            }
-        }
         let unseen = self.unseen(thing);
         let mut sum = None;
         if check.expected.operator == CheckOperator::Total
@@ -190,44 +181,30 @@ impl<'a> ObjectJudge<'a, '_> {
             sum = Some(signal.true_micros());
         }
         let judged = course.judge(&check.expected, thing.life, &unseen);
-        if let Some(fault) = no_since.filter(|_| !judged.found.is_empty()) {
-            return self.fault(thing, thing.life.from, &fault, cases);
-        }
         for found in judged.found {
             if self.is_counted(check, found.from) {
                 self.find(check, thing, &found, sum.map(Val::Span), cases);
             }
         }
-        // Gaps of the recording are already noted for the whole case.
-        let of_gaps = judged.doubts.iter().filter(|(from, to)| {
-            let mut gaps = unseen.iter();
-            gaps.any(|(begin, end)| begin < to && end > from)
-        });
-        for (from, to) in of_gaps {
+        for doubt in judged.doubts {
+            let why = if thing.life.is_before(doubt) {
+                let about = self.about(thing, thing.life.observed);
+                format!("{about} was observed for the first time, after the time limit")
+            } else if unseen
+                .iter()
+                .any(|(begin, end)| *begin < doubt.1 && *end > doubt.0)
+            {
+                format!("{} may have changed unobserved", self.about(thing, doubt.0))
+            } else {
+                // What has no value is already noted as a fault.
+                continue;
+            };
             let dark = CaseGap {
-                from: RecordedAt::from_micros(*from),
-                to: RecordedAt::from_micros(*to),
-                why: format!("{} may have changed unobserved", self.about(thing, *from)),
+                from: RecordedAt::from_micros(doubt.0),
+                to: RecordedAt::from_micros(doubt.1),
+                why,
             };
             cases.doubt(&thing.group, dark);
-        }
-    }
-
-    /// Finds from when on a thing had time, where that was not known when it appeared.
-    fn since(&self, since: &'a Program, thing: &'a WatchedItem) -> Result<i64, EvalError> {
-        let mut slots = self.slots(thing, Some(0));
-        let appeared = RecordedAt::from_micros(thing.life.from);
-        slots.set(place::APPEARED, Some(Val::time(appeared)));
-        slots.set(
-            place::STARTED,
-            Some(Val::time(self.scene.intervals.start())),
-        );
-        match since.value(&slots)? {
-            Val::Time(micros) => Ok(micros),
-            other => {
-                let what = format!("`since` must be a timestamp, found {}", other.kind());
-                Err(EvalError::Wrong { what })
-            }
         }
     }
 

@@ -6,6 +6,7 @@ use super::related::RelatedIndex;
 use super::thing::{CheckSignals, HighestValue, ObjectEvidence, WatchedItem, object_slots};
 use crate::cel::{EvalError, Program, Slots, Val};
 use crate::feed::{Action, Interest, WatchedEvent, Watcher};
+use crate::reading;
 use crate::rule::{
     CheckOperator, DuplicateItems, Expectation, ItemSource, MonitorRule, ObjectSelector, Watch,
     place,
@@ -27,6 +28,8 @@ const MAX_HIGHS: usize = 1_000;
 pub(super) struct WatchedObject {
     pub(super) namespace: Arc<str>,
     pub(super) name: Arc<str>,
+    /// When it was first observed, in microseconds.
+    observed: i64,
     /// Its fields, kept where changes of other objects evaluate its predicates again.
     current: Option<Value>,
     pub(super) chosen: SignalTruth,
@@ -49,6 +52,8 @@ pub(in crate::judge) struct ObjectWatch {
     former: BTreeMap<(String, String), Value>,
     /// Whether objects have names that are watched, by number; `None` is not known yet.
     is_named: Vec<Option<bool>>,
+    /// When the run began.
+    started: Option<RecordedAt>,
     /// How often predicates were evaluated.
     asked: u64,
 }
@@ -79,8 +84,14 @@ impl ObjectWatch {
             wrong: None,
             former: BTreeMap::new(),
             is_named: Vec::new(),
+            started: None,
             asked: 0,
         }
+    }
+
+    /// Takes the begin of the run, which `since` may read.
+    pub(in crate::judge) const fn begin(&mut self, started: RecordedAt) {
+        self.started = Some(started);
     }
 
     /// Returns whether the rule watches objects of that name.
@@ -130,6 +141,7 @@ impl ObjectWatch {
             .unwrap_or_else(|| WatchedObject {
                 namespace: Arc::from(seen.key.namespace),
                 name: Arc::from(seen.key.name),
+                observed: seen.at.micros,
                 current: None,
                 chosen: SignalTruth::Silent,
                 things: BTreeMap::new(),
@@ -226,6 +238,7 @@ impl ObjectWatch {
             plan: &self.plan,
             moment,
             slots: Slots::default(),
+            started: self.started,
             faults: Vec::new(),
             groups: &mut self.groups,
             wrong: &mut self.wrong,
@@ -305,6 +318,7 @@ struct Evaluator<'a, 'm> {
     plan: &'a WatchPlan,
     moment: &'a ChangeMoment<'a>,
     slots: Slots<'a>,
+    started: Option<RecordedAt>,
     /// Values that the moment itself could not give.
     faults: Vec<EvalError>,
     groups: &'m mut BTreeSet<Vec<String>>,
@@ -392,28 +406,34 @@ impl<'a> Evaluator<'a, '_> {
         if !live.things.contains_key(key) {
             let group = self.group()?;
             self.groups.insert(group.clone());
-            let courses = self.rule.checks.iter().map(|check| CheckSignals {
-                signals: check
-                    .expected
-                    .programs()
-                    .map(|_| Signal::default())
-                    .collect(),
-                highs: Vec::new(),
-                since: self.since(&check.expected),
+            let at = self.moment.at.micros;
+            let mut faults = Vec::new();
+            let courses = self.rule.checks.iter().map(|check| {
+                let programs = check.expected.programs();
+                let since = self.since(&check.expected);
+                CheckSignals {
+                    signals: programs.map(|_| Signal::default()).collect(),
+                    highs: Vec::new(),
+                    since: since.map_err(|fault| faults.push((at, fault))).ok(),
+                }
             });
+            let courses = courses.collect();
+            let created = reading::time(self.moment.now, "/metadata/creationTimestamp");
             let thing = WatchedItem {
                 group,
                 namespace: Arc::clone(&live.namespace),
                 name: Arc::clone(&live.name),
                 item: key.to_owned(),
                 life: Lifetime {
-                    from: self.moment.at.micros,
+                    from: at,
                     to: i64::MAX,
                     is_gone: false,
+                    observed: live.observed,
+                    created: created.map(|created| created.micros),
                 },
-                courses: courses.collect(),
+                courses,
                 evidence: Vec::new(),
-                faults: Vec::new(),
+                faults,
                 holes: Vec::new(),
             };
             live.things.insert(key.to_owned(), thing);
@@ -421,13 +441,20 @@ impl<'a> Evaluator<'a, '_> {
         live.things.get_mut(key)
     }
 
-    fn since(&self, expected: &'a Expectation) -> Option<i64> {
-        let since = expected.since.as_ref()?;
+    /// Finds from when on a thing that appears now has time.
+    fn since(&self, expected: &'a Expectation) -> Result<i64, EvalError> {
+        let Some(since) = &expected.since else {
+            return Ok(self.moment.at.micros);
+        };
         let mut slots = self.slots.clone();
         slots.set(place::APPEARED, Some(Val::time(self.moment.at)));
-        match since.value(&slots) {
-            Ok(Val::Time(micros)) => Some(micros),
-            _ => None,
+        slots.set(place::STARTED, self.started.map(Val::time));
+        match since.value(&slots)? {
+            Val::Time(micros) => Ok(micros),
+            other => {
+                let what = format!("`since` must be a timestamp, found {}", other.kind());
+                Err(EvalError::Wrong { what })
+            }
         }
     }
 
@@ -526,12 +553,13 @@ impl<'a> Evaluator<'a, '_> {
                     }
                 };
                 let is_turn = asked.is_of_change() || Self::turns(thing, number, signal, truth);
-                let evidence =
-                    if is_turn && CheckSignals::wants(check.expected.operator, signal, truth) {
-                        kept.number(thing, || self.evidence())
-                    } else {
-                        None
-                    };
+                // A thing that appears after the time limit is found with its first version.
+                let is_first = check.expected.since.is_some() && thing.evidence.is_empty();
+                let is_wanted =
+                    is_first || CheckSignals::wants(check.expected.operator, signal, truth);
+                let evidence = (is_turn && is_wanted)
+                    .then(|| kept.number(thing, || self.evidence()))
+                    .flatten();
                 let course = thing.courses.get_mut(number);
                 let Some(course) = course.and_then(|course| course.signals.get_mut(signal)) else {
                     continue;

@@ -103,6 +103,14 @@ fn eventually_waits_its_time() {
     tried(&steps, since).passes(IT);
     let since = "eventually: object.data.a == '1'\nwithin: 5m\nsince: appeared - duration('2m')";
     tried(&steps, since).fails(IT, "09:59:00", "found");
+    // What is in time by its own begin may be late by that of the run.
+    let since = "eventually: object.data.a == '1'\nwithin: 4m30s\nsince: started";
+    let late = tried(&steps, since);
+    assert_eq!(late.findings(IT), ["10:00:00.000Z 10:05:00.000Z"]);
+    late.fails(IT, "10:00:00", "found in cm");
+    // It is created when the time is over.
+    let too_late = tried(&[("10:06:00", "1")], since);
+    too_late.fails(IT, "10:00:00", "found in cm");
     // It goes before the time is over.
     let gone = Reel::new()
         .says_at("10:01:00", &[("a", "0")])

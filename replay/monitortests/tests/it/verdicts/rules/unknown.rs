@@ -139,6 +139,41 @@ fn a_gap_leaves_open_what_it_may_hide() {
 }
 
 #[test]
+fn a_time_limit_that_was_over_before_the_object_was_observed_is_no_pass() {
+    let since = "timestamp(object.metadata.creationTimestamp)";
+    let rule = |since: &str| {
+        check(&format!(
+            "eventually: object.data.a == '1'\nwithin: 60s\nsince: {since}"
+        ))
+    };
+    let old = || {
+        let mut object = map(&json!({"a": "0"}));
+        let created = json!("2026-11-21T09:50:00Z");
+        if let Some(metadata) = object.get_mut("metadata") {
+            metadata["creationTimestamp"] = created;
+        }
+        Reel::new().put(object).until("11:00:00")
+    };
+    let verdicts = judged_by(old(), &rule(since));
+    verdicts.is(IT, "unknown");
+    let dark = verdicts.dark(IT);
+    let why = "configmaps shop/cm at 2026-11-21T10:00:00.000Z was observed for the first time, after the time limit";
+    assert!(dark.contains(why), "{dark}");
+    // It was created after the limit.
+    let never = rule("timestamp('2026-11-21T09:40:00Z')");
+    judged_by(old(), &never).fails(IT, "09:40:00", "found in cm");
+    // From when on it has time is unknown.
+    let absent = rule("timestamp(object.data.since)");
+    let verdicts = judged_by(reel(&json!({"a": "1"})), &absent);
+    verdicts.is(IT, "unknown");
+    assert!(
+        verdicts.dark(IT).contains("`since`"),
+        "{}",
+        verdicts.dark(IT)
+    );
+}
+
+#[test]
 fn a_fact_that_nothing_told_skips() {
     let rule = check("never: 'true'").replace(
         "  objects:",
