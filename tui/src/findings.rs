@@ -126,6 +126,8 @@ struct FindingsCase {
 struct FindingsEntry {
     from: String,
     to: Option<String>,
+    #[serde(default)]
+    end_unknown_since: Option<String>,
     fails: bool,
     reason: String,
     message: String,
@@ -216,7 +218,7 @@ pub(crate) fn read<'de>(from: impl Deserializer<'de>) -> Result<Findings, String
 
 fn finding(rule: &Arc<str>, test: &Arc<str>, found: &FindingsEntry) -> Option<ReportedFinding> {
     let from = timetext::parsed(&found.from)?;
-    let to = match &found.to {
+    let to = match found.to.as_ref().or(found.end_unknown_since.as_ref()) {
         Some(to) => Some(timetext::parsed(to)?.max(from)),
         None => None,
     };

@@ -1,5 +1,6 @@
 //! A finding as text: its time, its subject, and the command that shows it.
 
+use crate::outcome::JudgedFinding;
 use crate::verdict::{FindingSubject, TestFinding};
 use kubereel_format::{RecordedAt, quoted};
 use kubereel_history::timetext;
@@ -57,16 +58,21 @@ pub fn shown_by(run: &RunName<'_>, finding: &TestFinding) -> Option<String> {
 }
 
 /// Tells when a finding was, and for how long: `14:31:40.112Z – 14:32:20.300Z (40.1s)`.
-pub fn when(run: &RunName<'_>, finding: &TestFinding) -> String {
+pub fn when(run: &RunName<'_>, judged: &JudgedFinding) -> String {
+    let finding = &judged.finding;
     let from = run.written(finding.from);
-    match finding.to {
+    let mut when = match judged.known_to() {
         Some(to) if to == finding.from => from,
         Some(to) => {
             let micros = to.micros_since(finding.from).max(0).unsigned_abs();
             format!("{from} – {} ({})", run.written(to), timetext::span(micros))
         }
         None => format!("{from} – end"),
+    };
+    if judged.end_unknown_since.is_some() {
+        when.push_str(", end not observed");
     }
+    when
 }
 
 /// Names what a finding is about: `pods/web-0 -n shop`; empty if that is nothing with a name.
@@ -85,11 +91,12 @@ pub fn subject(subject: &FindingSubject) -> String {
 }
 
 /// Tells a finding in one line.
-pub fn told(run: &RunName<'_>, finding: &TestFinding) -> String {
+pub fn told(run: &RunName<'_>, judged: &JudgedFinding) -> String {
+    let finding = &judged.finding;
     let about = subject(&finding.subject);
     let parts = [about.as_str(), &finding.reason, &finding.message];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    format!("{}  {}", when(run, finding), parts.join(": "))
+    format!("{}  {}", when(run, judged), parts.join(": "))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! Where intervals end whose objects were not observed up to the end of the recording. It does not
+//! Where intervals and findings end whose objects were not observed up to the end of the recording. It does not
 //! handle intervals that a later record ends.
 
 use crate::interval::{Interval, Level, Locator, source};
+use crate::verdict::{FindingSubject, TestFinding};
 use kubereel_format::{RecordedAt, ResourceId};
 use kubereel_history::Timeline;
 use std::collections::HashMap;
@@ -22,9 +23,11 @@ pub(crate) fn end_unobserved(all: &mut [Interval], timeline: &Timeline) {
         let mut since = None;
         for shown in shown_by(one) {
             let is_of_one = shown.1.is_some();
-            let unknown = *known
-                .entry(shown)
-                .or_insert_with_key(|shown| unknown_since(timeline, shown));
+            let unknown = *known.entry(shown).or_insert_with_key(|(resource, object)| {
+                let object = object.as_ref();
+                let object = object.map(|(namespace, name)| (namespace.as_str(), name.as_str()));
+                unknown_since(timeline, resource, object)
+            });
             // Of what began later a record came later: then another object of the resource is unknown.
             let unknown = unknown.filter(|at| is_of_one || *at >= one.from);
             since = [since, unknown].into_iter().flatten().min();
@@ -73,16 +76,57 @@ fn object(resource: &str, locator: &Locator) -> Option<(String, String)> {
     }
 }
 
-/// Returns from when on it is unknown up to the end how an object is. A resource may be recorded in
-/// several versions: then it is known if one of them shows it.
-fn unknown_since(timeline: &Timeline, (resource, object): &Shown) -> Option<RecordedAt> {
+/// Returns from when on the end of what was found of an object may have been missed; `None` if it was observed, or
+/// that there is none.
+pub(crate) fn end_unknown_since(timeline: &Timeline, finding: &TestFinding) -> Option<RecordedAt> {
+    let FindingSubject {
+        resource,
+        namespace,
+        name,
+        ..
+    } = &finding.subject;
+    if name.is_empty() || finding.to == Some(finding.from) {
+        return None;
+    }
+    let since = unknown_since(timeline, resource, Some((namespace, name)))?;
+    // What lasts up to a time that was not observed ends in findings where that time begins.
+    let is_open = finding.to.is_none_or(|to| {
+        let mut ids = ids_of(timeline, resource).into_iter();
+        to == since && !ids.any(|id| has_version_at(timeline, id, (namespace, name), to))
+    });
+    is_open.then_some(since.max(finding.from))
+}
+
+fn has_version_at(
+    timeline: &Timeline,
+    resource: ResourceId,
+    (namespace, name): (&str, &str),
+    at: RecordedAt,
+) -> bool {
+    let lives = timeline.lives(resource, namespace, name);
+    let mut versions = lives
+        .iter()
+        .flat_map(|life| timeline.reel().versions(life.object));
+    versions.any(|seq| timeline.wall_of(*seq) == at)
+}
+
+/// Returns a resource in all of its versions.
+fn ids_of(timeline: &Timeline, resource: &str) -> Vec<ResourceId> {
     let is_meant =
-        |name: &str| name == *resource || EVENTS.contains(resource) && EVENTS.contains(&name);
-    let object = object.as_ref();
-    let object = object.map(|(namespace, name)| (namespace.as_str(), name.as_str()));
+        |name: &str| name == resource || EVENTS.contains(&resource) && EVENTS.contains(&name);
     let all = timeline.resources().iter();
     let all = all.filter(|info| is_meant(&info.qualified()));
-    let mut ids: Vec<ResourceId> = all.map(|info| info.id).collect();
+    all.map(|info| info.id).collect()
+}
+
+/// Returns from when on it is unknown up to the end how an object is. A resource may be recorded in
+/// several versions: then it is known if one of them shows it.
+fn unknown_since(
+    timeline: &Timeline,
+    resource: &str,
+    object: Option<(&str, &str)>,
+) -> Option<RecordedAt> {
+    let mut ids = ids_of(timeline, resource);
     if ids.len() > 1 {
         ids.retain(|id| {
             object.is_none_or(|(namespace, name)| !timeline.lives(*id, namespace, name).is_empty())

@@ -2,6 +2,7 @@
 
 use crate::exception::{ExceptionState, Excuse};
 use crate::verdict::{CaseGap, MonitorTestInfo, Severity, TestCase, TestFinding};
+use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -62,6 +63,7 @@ pub(crate) fn outcome(
                 finding.severity
             },
             excuse: excuse(&case, finding),
+            end_unknown_since: None,
         })
         .collect();
     findings.sort_by(|one, other| {
@@ -150,9 +152,16 @@ pub struct JudgedFinding {
     pub severity: Severity,
     /// The exception that covers it.
     pub excuse: Option<Excuse>,
+    /// From when on its end may have been missed; `None` if the end was observed, or that there is none.
+    pub end_unknown_since: Option<RecordedAt>,
 }
 
 impl JudgedFinding {
+    /// Returns until when it is known to have lasted; `None` if it did not end.
+    pub fn known_to(&self) -> Option<RecordedAt> {
+        self.end_unknown_since.or(self.finding.to)
+    }
+
     /// Returns whether it makes its case fail.
     pub const fn is_failure(&self) -> bool {
         self.excuse.is_none() && matches!(self.severity, Severity::Fail)

@@ -116,8 +116,12 @@ struct UnobservedTime<'a>(dark: &'a CaseGap) {
 
 struct FindingOutput<'a>(run: &RunName<'_>, report: &RunReport, judged: &'a JudgedFinding) {
     from: String = rfc3339(judged.finding.from),
-    to: Option<String> = judged.finding.to.map(rfc3339),
-    lasted_secs: f64 = secs(judged.finding.to.unwrap_or(report.end).micros_since(judged.finding.from)),
+    /// Null if it did not end, or if its end was not observed.
+    to: Option<String> =
+        judged.finding.to.filter(|_| judged.end_unknown_since.is_none()).map(rfc3339),
+    /// From when on its end may have been missed; null if its end was observed, or that there is none.
+    end_unknown_since: Option<String> = judged.end_unknown_since.map(rfc3339),
+    lasted_secs: f64 = secs(judged.known_to().unwrap_or(report.end).micros_since(judged.finding.from)),
     fails: bool = judged.is_failure(),
     reason: &'a str = &judged.finding.reason,
     message: &'a str = &judged.finding.message,

@@ -314,7 +314,7 @@ fn print_finding(
 ) -> Result<(), CommandError> {
     let finding = &judged.finding;
     let mut line = StyledLine::of(Style::Plain, "  ");
-    line.push(Style::Strong, when(run, finding));
+    line.push(Style::Strong, when(run, judged));
     let about = subject(&finding.subject);
     if !about.is_empty() {
         line.push(Style::Plain, format!("  {about}"));

@@ -206,7 +206,7 @@ fn evidence(run: &RunName<'_>, outcome: &CaseOutcome) -> Option<(RecordedAt, Rec
     let from = outcome.evidence().map(|judged| judged.finding.from).min()?;
     let ends = outcome.evidence();
     let to = ends
-        .map(|judged| judged.finding.to.unwrap_or(run.end))
+        .map(|judged| judged.known_to().unwrap_or(run.end))
         .max()?;
     Some((from, to.max(from)))
 }
@@ -223,7 +223,7 @@ pub(super) fn headline(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
     }
     let mut evidence = outcome.evidence();
     let first = evidence.next();
-    let first = first.map(|judged| cut(&told(run, &judged.finding), LETTERS_MOST).into_owned());
+    let first = first.map(|judged| cut(&told(run, judged), LETTERS_MOST).into_owned());
     let first = first
         .or_else(|| outcome.not_kept_words())
         .unwrap_or_default();
@@ -248,7 +248,7 @@ pub(super) fn body(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
     }
     for judged in outcome.findings.iter().take(FINDINGS_MOST) {
         lines.push(String::new());
-        lines.push(cut(&told(run, &judged.finding), LETTERS_MOST).into_owned());
+        lines.push(cut(&told(run, judged), LETTERS_MOST).into_owned());
         lines.extend(excused(judged).map(|line| format!("    {line}")));
         lines.extend(shown_by(run, &judged.finding).map(|line| format!("    {line}")));
     }

@@ -7,6 +7,7 @@ use crate::facts::FactsOverTime;
 use crate::feed::{Fed, Watcher, feed, feed_while};
 use crate::gather::{Mode, WantedIntervals};
 use crate::gathering::{GatheredIntervals, Gathering};
+use crate::open_ends::end_unknown_since;
 use crate::outcome::{join_same_names, outcome};
 use crate::unseen::Unseen;
 use crate::verdict::{JudgeContext, MonitorTest, MonitorTestInfo, TestCase};
@@ -251,12 +252,16 @@ pub(super) fn judge(
             continue;
         }
         for case in cases(&mut one, &scene) {
-            let decided = outcome(&one.about, case, |case, finding| {
+            let mut decided = outcome(&one.about, case, |case, finding| {
                 let uses = &mut report.uses;
                 asked
                     .exceptions
                     .excuse(&one.about, case, finding, &circumstances, uses)
             });
+            for judged in &mut decided.findings {
+                judged.end_unknown_since =
+                    timeline.and_then(|timeline| end_unknown_since(timeline, &judged.finding));
+            }
             outcomes.push(decided);
         }
     }

@@ -12,6 +12,8 @@ pub(crate) struct Lifetime {
     pub(crate) to: i64,
     /// Whether it went.
     pub(crate) is_gone: bool,
+    /// Whether changes at its end were observed: if not, what holds at the end is unknown.
+    pub(crate) is_end_known: bool,
     /// When its object was first observed: not after `from`.
     pub(crate) observed: i64,
     /// When its object was created, if the object says so.
@@ -125,6 +127,7 @@ pub(crate) fn at_end(signal: &Signal, life: Lifetime) -> SignalResult {
         return judged;
     };
     match last.truth {
+        SignalTruth::False if !life.is_end_known => judged.doubts.push((life.to, life.to)),
         SignalTruth::False => judged.find(last.from, None, life, last.evidence),
         SignalTruth::Unknown => judged.doubt([*last]),
         SignalTruth::True | SignalTruth::Silent => {}
@@ -175,6 +178,10 @@ pub(crate) fn eventually(
         .any(|spell| spell.truth == SignalTruth::Unknown)
     {
         judged.doubt(spells);
+        return judged;
+    }
+    if deadline == life.to && !life.is_gone && !life.is_end_known {
+        judged.doubts.push((life.to, life.to));
         return judged;
     }
     let evidence = spells.iter().find_map(|spell| spell.evidence);

@@ -32,6 +32,7 @@ fn life(ticks: &[SignalTruth]) -> Lifetime {
         from: 0,
         to: length(ticks.len()),
         is_gone: false,
+        is_end_known: true,
         observed: 0,
         created: None,
     }

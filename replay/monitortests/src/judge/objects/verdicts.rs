@@ -8,7 +8,7 @@ use crate::judge::cases::{CaseId, RuleCases, places};
 use crate::judge::cases::{FindingEvidence, FindingSpan, finding};
 use crate::judge::values::is_during;
 use crate::rule::{CheckOperator, MonitorRule, RuleCheck, Watch, place};
-use crate::signal::{CountedMoment, Signal, SignalMatch, clusters};
+use crate::signal::{CountedMoment, Lifetime, Signal, SignalMatch, clusters};
 use crate::verdict::{CaseGap, FindingSubject, JudgeContext};
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
@@ -180,7 +180,11 @@ impl<'a> ObjectJudge<'a, '_> {
             *signal = counted.begun(|at| self.is_counted(check, at));
             sum = Some(signal.true_micros());
         }
-        let judged = course.judge(&check.expected, thing.life, &unseen);
+        let life = Lifetime {
+            is_end_known: unseen.last().is_none_or(|(_, to)| *to < thing.life.to),
+            ..thing.life
+        };
+        let judged = course.judge(&check.expected, life, &unseen);
         for found in judged.found {
             if self.is_counted(check, found.from) {
                 self.find(check, thing, &found, sum.map(Val::Span), cases);

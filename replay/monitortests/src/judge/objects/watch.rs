@@ -428,6 +428,7 @@ impl<'a> Evaluator<'a, '_> {
                     from: at,
                     to: i64::MAX,
                     is_gone: false,
+                    is_end_known: true,
                     observed: live.observed,
                     created: created.map(|created| created.micros),
                 },

@@ -162,6 +162,14 @@ impl Verdicts {
             .collect()
     }
 
+    /// Returns which findings have an end that was not observed, in order.
+    pub fn ends_not_observed(&self, name: &str) -> Vec<bool> {
+        let findings = self.outcome(name).findings.iter();
+        findings
+            .map(|judged| judged.end_unknown_since.is_some())
+            .collect()
+    }
+
     /// Returns what was not seen.
     pub fn dark(&self, name: &str) -> String {
         format!("{:?}", self.outcome(name))

@@ -42,6 +42,8 @@ pub struct Reel {
     pub(super) happenings: Vec<Happening>,
     pub(super) blindnesses: Vec<Blindness>,
     pub(super) left_out: BTreeSet<String>,
+    /// The kinds whose watch ends at the end of the recording.
+    pub(super) torn: BTreeSet<String>,
     has_begun: bool,
     last_rv: u64,
     objects: BTreeMap<(String, String), Value>,
@@ -64,6 +66,7 @@ impl Reel {
             happenings: Vec::new(),
             blindnesses: Vec::new(),
             left_out: BTreeSet::new(),
+            torn: BTreeSet::new(),
             has_begun: false,
             last_rv: 1000,
             objects: BTreeMap::new(),
@@ -104,6 +107,12 @@ impl Reel {
             from: time(from),
             to: time(to),
         });
+        self
+    }
+
+    /// Lets the watch of a kind end at the end of the recording.
+    pub fn torn(mut self, kind: &str) -> Self {
+        self.torn.insert(kinds::of_kind(kind).kind);
         self
     }
 

@@ -262,6 +262,15 @@ impl File {
     fn end(mut self, at: RecordedAt, reel: &Reel) {
         if !reel.is_imported {
             let connections: Vec<ConnectionId> = self.connections.values().copied().collect();
+            for kind in &reel.torn {
+                let ended = Note::Disconnected {
+                    connection: self.connection(kind),
+                    cause: EndCause::Expired,
+                    last_rv: None,
+                    detail: String::new(),
+                };
+                self.note(at, ended);
+            }
             for connection in connections {
                 let bookmark = Note::Bookmark {
                     connection,

@@ -174,6 +174,34 @@ fn a_time_limit_that_was_over_before_the_object_was_observed_is_no_pass() {
 }
 
 #[test]
+fn a_lost_end_is_neither_passed_nor_failed() {
+    let at = |reel: Reel, at: &str, a: &str| reel.at(at).put(map(&json!({ "a": a })));
+    // What the recording has after its last record is a moment.
+    let torn = || {
+        at(Reel::new(), "10:01:00", "1")
+            .until("10:30:00")
+            .torn("ConfigMap")
+    };
+    for rule in [
+        "atEnd: object.data.a == '0'",
+        "eventually: object.data.a == '0'",
+    ] {
+        judged_by(torn(), &check(rule)).is(IT, "unknown");
+    }
+    let found = judged_by(torn(), &check("never: object.data.a == '1'"));
+    found.fails(IT, "10:01:00", "found");
+    assert_eq!(found.ends_not_observed(IT), [true]);
+    let whole = at(Reel::new(), "10:01:00", "1").until("10:30:00");
+    let found = judged_by(whole, &check("never: object.data.a == '1'"));
+    assert_eq!(found.ends_not_observed(IT), [false]);
+    // The end that a later version shows is an end.
+    let ended = at(at(Reel::new(), "10:01:00", "1"), "10:30:00", "0");
+    let ended = ended.until("10:30:00").torn("ConfigMap");
+    let found = judged_by(ended, &check("never: object.data.a == '1'"));
+    assert_eq!(found.ends_not_observed(IT), [false]);
+}
+
+#[test]
 fn a_fact_that_nothing_told_skips() {
     let rule = check("never: 'true'").replace(
         "  objects:",
