@@ -83,36 +83,64 @@ fn waits(pod: WatchedPod<'_>, status: &Value, old: Option<&Value>, ledger: &mut 
     ledger.add(&draft);
 }
 
+const STATES: [(&str, Level); 2] = [
+    (LAST_STATE, Level::Info),
+    // Upstream calls this an error, whatever the code is.
+    (STATE, Level::Error),
+];
+const LAST_STATE: &str = "/lastState/terminated";
+const STATE: &str = "/state/terminated";
+
 fn exits(pod: WatchedPod<'_>, status: &Value, old: &Value, ledger: &mut Ledger) {
     let name = reading::text(status, "/name");
-    let last = |status: &Value| reading::at(status, "/lastState/terminated").is_some();
-    let current = |status: &Value| reading::at(status, "/state/terminated").is_some();
+    let last = |status: &Value| reading::at(status, LAST_STATE).is_some();
     if last(old) && !last(status) {
         let draft = pod
             .container(name, Level::Error)
             .reason("TerminationStateCleared");
         ledger.add(&draft.human("lastState.terminated was cleared on a pod (bug https://bugzilla.redhat.com/show_bug.cgi?id=1933760 or similar)"));
     }
+    if pod.mode.is_exact() {
+        // Runs may follow each other so quickly that no version shows the later one as running.
+        let known = STATES.map(|(place, _)| ended_run(old, place));
+        for (place, good) in STATES {
+            let run = ended_run(status, place);
+            if run.is_some() && !known.contains(&run) {
+                exit(pod, status, (place, good), ledger);
+            }
+        }
+        return;
+    }
     // Upstream tells the first exit again when the container runs again, and not one whose state
     // nobody saw while it lasted, unless it is the first.
+    let current = |status: &Value| reading::at(status, STATE).is_some();
     let finished =
         |status: &Value| reading::at(status, "/lastState/terminated/finishedAt").cloned();
     let is_other = !last(old) || finished(status) != finished(old);
-    let (place, good) = if last(status) && is_other && !current(old) {
-        ("/lastState/terminated", Level::Info)
+    let [by_last, by_state] = STATES;
+    if last(status) && is_other && !current(old) {
+        exit(pod, status, by_last, ledger);
     } else if current(status) && !current(old) {
-        // Upstream calls this an error, whatever the code is.
-        ("/state/terminated", Level::Error)
-    } else {
-        return;
-    };
+        exit(pod, status, by_state, ledger);
+    }
+}
+
+/// Returns what distinguishes a run that ended from others of its container.
+fn ended_run<'a>(status: &'a Value, place: &str) -> Option<(&'a str, &'a str)> {
+    let ended = reading::at(status, place)?;
+    let field = |path| reading::text(ended, path);
+    Some((field("/containerID"), field("/finishedAt")))
+}
+
+/// Notes an exit.
+fn exit(pod: WatchedPod<'_>, status: &Value, (place, good): (&str, Level), ledger: &mut Ledger) {
     let Some(ended) = reading::at(status, place) else {
         return;
     };
     let code = reading::number(ended, "/exitCode").unwrap_or(0);
     let level = if code == 0 { good } else { Level::Error };
     let draft = pod
-        .container(name, level)
+        .container(reading::text(status, "/name"), level)
         .reason("ContainerExit")
         .with("code", code.to_string())
         .cause(reading::text(ended, "/reason"))

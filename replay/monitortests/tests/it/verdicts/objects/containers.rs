@@ -88,3 +88,26 @@ fn exits_whose_state_nobody_saw_count_too() {
     let verdicts = judged(reel, "containers-exit-excessively");
     verdicts.fails(EXCESSIVE, "10:06:01", "ended 4 times");
 }
+
+#[test]
+fn exits_that_follow_each_other_are_counted_by_run() {
+    let story = |same_run: bool| {
+        let mut reel = Reel::cluster().pod(POD);
+        for number in 0..4_u64 {
+            let minute = 5 + number;
+            let run = if same_run { 5 } else { minute };
+            let state = ended(1, &format!("2026-11-21T10:{run:02}:00Z"));
+            reel = reel.at(&format!("10:{minute:02}:01"));
+            reel = reel.container(POD, 0, &state, &json!({}));
+            // The container waits, with the run that it had.
+            reel = reel.at(&format!("10:{minute:02}:02"));
+            let waiting = json!({"waiting": {"reason": "CrashLoopBackOff"}});
+            let state = if same_run { &waiting } else { &state };
+            let last = ended(1, &format!("2026-11-21T10:{run:02}:00Z"));
+            reel = reel.container(POD, number, state, &last);
+        }
+        judged(reel.until("11:00:00"), "containers-exit-excessively")
+    };
+    story(false).fails(EXCESSIVE, "10:05:01", "ended 4 times");
+    story(true).passes(EXCESSIVE);
+}
