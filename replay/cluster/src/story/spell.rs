@@ -69,6 +69,8 @@ pub struct UnhealthySpell {
     pub from: RecordMark,
     /// Whether it had begun before the observation.
     pub is_older: bool,
+    /// Of one that had: `lastTransitionTime` of the condition, from which `oc adm upgrade status` counts.
+    pub since: Option<RecordedAt>,
     /// The version that ended it; `None` if there is none up to the queried moment.
     pub to: Option<RecordMark>,
     /// The texts of the condition, in order; each only if it differs from the one before.
@@ -85,9 +87,13 @@ impl UnhealthySpell {
 
     /// Returns the highest level that `oc adm upgrade status` would have reported.
     pub fn level(&self, now: RecordedAt) -> SpellLevel {
-        let lasted = self.micros(now);
+        let before = self
+            .since
+            .map_or(0, |since| micros_between(since, self.from.at));
+        let lasted = self.micros(now).saturating_add(before);
         let (warning, error) = self.ill.thresholds_micros();
-        let is_past = |threshold: Option<u64>| threshold.is_some_and(|least| lasted > least);
+        // Without a limit it warns at once.
+        let is_past = |limit: Option<u64>| limit.is_some_and(|limit| lasted > limit || limit == 0);
         if is_past(error) {
             SpellLevel::Error
         } else if is_past(warning) {
@@ -145,6 +151,7 @@ pub(super) fn spells(
             name: first.object.name.clone(),
             from: first.from,
             is_older: !has_been_well,
+            since: first.since.filter(|_| !has_been_well),
             to: last.to,
             texts: run.iter().map(MarkedCondition::of).collect(),
             has_gap: false,

@@ -6,8 +6,8 @@ use kubereel_cluster::{
     ClusterHistory, PartKind, RecordMark, Retrieval, SpellKind, SpellLevel, UpdateStatus,
     UpgradeStory,
 };
-use kubereel_format::{EndCause, EventType, Evidence, ResourceId};
-use kubereel_history::{Moment, Timeline};
+use kubereel_format::{EndCause, EventType, Evidence, RecordedAt, ResourceId};
+use kubereel_history::{Moment, Timeline, timetext};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use tempfile::TempDir;
@@ -511,6 +511,47 @@ fn what_lasts_is_counted_to_the_moment_and_a_stall_is_named() {
     };
     assert!(stall.to.is_none() && stall.last_message.ends_with("waiting on etcd"));
     assert_eq!(status.expect("a status").operators.unavailable, ["etcd"]);
+}
+
+#[test]
+fn what_is_older_than_the_recording_is_counted_from_its_own_begin() {
+    let levels = |ago_secs: i64| {
+        let mut cluster = Cluster::without_operators();
+        let (rv, stream) = (cluster.next(), cluster.operators.1);
+        let since = cluster.script.now().micros / 1_000_000 - ago_secs;
+        let since = timetext::rfc3339(RecordedAt::from_micros(since * 1_000_000));
+        let mut body = operator("1", &[("Available", "False"), ("Degraded", "True")]);
+        let conditions = body.pointer_mut("/status/conditions");
+        for condition in conditions.and_then(Value::as_array_mut).expect("a list") {
+            condition["lastTransitionTime"] = json!(since);
+        }
+        let script = &mut cluster.script;
+        script.initial(stream, thing("", "etcd", "co"), rv, &bytes(&body));
+        script.synced(stream, rv);
+        let running = [("2", "Partial"), ("1", "Completed")];
+        cluster.version(Some("2"), &[("1", "Completed")], &[]);
+        // It fails at the last moment of the recording.
+        let failing = condition("Failing", "True", "Bad", "it fails");
+        cluster.version(Some("2"), &running, &[failing]);
+        let (story, _) = cluster.story();
+        let spells = story.spells.iter();
+        let levels = spells.map(|spell| (spell.ill, spell.level(story.now)));
+        levels.collect::<Vec<_>>()
+    };
+    let of = |unavailable, degraded| {
+        [
+            (SpellKind::Failing, SpellLevel::Warning),
+            (SpellKind::Unavailable, unavailable),
+            (SpellKind::Degraded, degraded),
+        ]
+    };
+    let sorted = |mut levels: Vec<_>| {
+        levels.sort_by_key(|(ill, _)| *ill != SpellKind::Failing);
+        levels
+    };
+    let (silent, warning, error) = (SpellLevel::Silent, SpellLevel::Warning, SpellLevel::Error);
+    assert_eq!(sorted(levels(60)), of(silent, silent));
+    assert_eq!(sorted(levels(25 * 60)), of(error, warning));
 }
 
 #[test]
