@@ -14,7 +14,7 @@
 use crate::condition::StatusCondition;
 use crate::container::ContainerHealth;
 use crate::health::{StateKind, condition_word};
-use crate::mark::RecordMark;
+use crate::mark::{MarkSpan, RecordMark};
 use crate::state_health::StateHealth;
 use kubereel_format::{Evidence, ObjectId, RecordedAt, ResourceId};
 use serde_json::Value;
@@ -124,6 +124,8 @@ struct StateChange {
     object: ObjectId,
     /// `None` once the object is gone, or no longer reports the condition.
     state: Option<Arc<StateText>>,
+    /// Whether the object is there and no longer reports it.
+    is_unreported: bool,
     evidence: Evidence,
     since: Option<RecordedAt>,
 }
@@ -163,6 +165,17 @@ impl StateTrack {
         })
     }
 
+    /// Returns the times in which an object was there and no longer reported it, in order.
+    pub(crate) fn unreported(&self) -> impl Iterator<Item = (ObjectId, MarkSpan)> {
+        let changes = self.changes.iter().enumerate();
+        let unreported = changes.filter(|(_, change)| change.is_unreported);
+        unreported.map(|(at, change)| {
+            let to = self.changes.get(at + 1).map(|next| next.mark);
+            let from = change.mark;
+            (change.object, MarkSpan { from, to })
+        })
+    }
+
     /// Merges neighbouring intervals of one object with an equal key, and returns the runs with
     /// their keys.
     pub fn runs<K: PartialEq>(
@@ -191,10 +204,21 @@ impl StateTrack {
         self.changes.last()?.state.as_deref()
     }
 
-    /// Ends the open interval.
+    /// Ends the open interval: the object is gone.
     fn end(&mut self, version: &StateVersion<'_>) {
+        let last = self.changes.last();
+        if last.is_some_and(|last| last.state.is_some() || last.is_unreported) {
+            self.change(version, None);
+        }
+    }
+
+    /// Ends the open interval: the object no longer reports the aspect.
+    fn end_report(&mut self, version: &StateVersion<'_>) {
         if self.last().is_some() {
             self.change(version, None);
+            if let Some(change) = self.changes.last_mut() {
+                change.is_unreported = true;
+            }
         }
     }
 
@@ -210,6 +234,7 @@ impl StateTrack {
             },
             object: version.object,
             state,
+            is_unreported: false,
             evidence: version.evidence,
             since: None,
         });
@@ -431,7 +456,7 @@ impl TrackedObject {
                 .condition()
                 .is_none_or(|kind| reported.contains(&kind));
             if !is_reported {
-                track.end(version);
+                track.end_report(version);
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Spells: the times in which an operator was unavailable or degraded, the installation or update
 //! failing, or a node not ready. Every spell counts, also those shorter than any poll.
 
-use crate::mark::{MarkedCondition, RecordMark, micros_between};
-use crate::state::{StateInterval, StateTrack};
-use kubereel_format::RecordedAt;
+use crate::mark::{MarkSpan, MarkedCondition, RecordMark, micros_between};
+use crate::state::{StateInterval, StateText, StateTrack};
 use kubereel_format::worded;
+use kubereel_format::{ObjectId, RecordedAt};
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
 
@@ -12,7 +12,7 @@ worded! {
 /// The kind of problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SpellKind {
-    /// An operator whose `Available` was not True.
+    /// An operator whose `Available` was not True, or was no longer reported.
     Unavailable = "Unavailable",
     /// An operator whose `Degraded` was True.
     Degraded = "Degraded",
@@ -135,38 +135,74 @@ pub(super) fn spells(
     let Some(track) = own.find(|track| track.aspect().condition() == Some(ill.condition())) else {
         return Vec::new();
     };
+    let reported = track.intervals().map(|interval| SpellPart {
+        is_ill: ill.is_status(&interval.state.status),
+        life: interval.life,
+        span: MarkSpan {
+            from: interval.from,
+            to: interval.to,
+        },
+        reported: Some(interval),
+    });
+    let unreported = track.unreported().map(|(life, span)| SpellPart {
+        is_ill: true,
+        life,
+        span,
+        reported: None,
+    });
+    // Of other conditions nothing says what their absence means.
+    let unreported = unreported.filter(|_| ill == SpellKind::Unavailable);
+    let mut parts: Vec<SpellPart<'_>> = reported.chain(unreported).collect();
+    parts.sort_by_key(|part| part.span.from);
     let mut has_been_well = false;
     let mut all = Vec::new();
-    for (is_ill, run) in track.runs(|state| ill.is_status(&state.status)) {
-        if !is_ill {
-            has_been_well = true;
-            continue;
-        }
-        let is_shown = has_been_well || was_there;
-        let (Some(first), Some(last), true) = (run.first(), run.last(), is_shown) else {
+    for run in parts.chunk_by(SpellPart::goes_on) {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else {
             continue;
         };
-        all.push(UnhealthySpell {
-            ill,
-            name: first.object.name.clone(),
-            from: first.from,
-            is_older: !has_been_well,
-            since: first.since.filter(|_| !has_been_well),
-            to: last.to,
-            texts: run.iter().map(MarkedCondition::of).collect(),
-            has_gap: false,
-        });
+        if !first.is_ill {
+            has_been_well = true;
+        } else if has_been_well || was_there {
+            let since = first.reported.and_then(|interval| interval.since);
+            all.push(UnhealthySpell {
+                ill,
+                name: track.object().name.clone(),
+                from: first.span.from,
+                is_older: !has_been_well,
+                since: since.filter(|_| !has_been_well),
+                to: last.span.to,
+                texts: run.iter().map(|part| part.text(ill)).collect(),
+                has_gap: false,
+            });
+        }
     }
     all
 }
 
-impl MarkedCondition {
-    fn of(interval: &StateInterval<'_>) -> Self {
-        Self {
-            mark: interval.from,
-            status: interval.state.status.to_string(),
-            reason: interval.state.reason.to_string(),
-            message: interval.state.message.to_string(),
+/// A time in which a condition was reported with one text, or no longer reported.
+struct SpellPart<'a> {
+    is_ill: bool,
+    life: ObjectId,
+    span: MarkSpan,
+    reported: Option<StateInterval<'a>>,
+}
+
+impl SpellPart<'_> {
+    fn goes_on(&self, next: &Self) -> bool {
+        self.is_ill == next.is_ill && self.life == next.life && self.span.to == Some(next.span.from)
+    }
+
+    fn text(&self, ill: SpellKind) -> MarkedCondition {
+        let state = self.reported.map(|interval| interval.state);
+        let text = |of: fn(&StateText) -> &str| {
+            state.map_or_else(String::new, |state| of(state).to_owned())
+        };
+        let unreported = || format!("{} is no longer reported", ill.condition());
+        MarkedCondition {
+            mark: self.span.from,
+            status: text(|state| &state.status),
+            reason: text(|state| &state.reason),
+            message: state.map_or_else(unreported, |state| state.message.to_string()),
         }
     }
 }

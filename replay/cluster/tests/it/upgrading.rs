@@ -555,6 +555,35 @@ fn what_is_older_than_the_recording_is_counted_from_its_own_begin() {
 }
 
 #[test]
+fn an_operator_that_no_longer_reports_its_conditions_is_unavailable() {
+    let spells = |then: &[&[(&str, &str)]]| {
+        let mut cluster = Cluster::begin();
+        let running = [("2", "Partial"), ("1", "Completed")];
+        cluster.version(Some("2"), &[("1", "Completed")], &[]);
+        cluster.version(Some("2"), &running, &[]);
+        for conditions in then {
+            cluster.operator("1", conditions);
+        }
+        let (story, _) = cluster.story();
+        let spells = story.spells.into_iter();
+        let spells = spells.map(|spell| {
+            let words = spell.texts.last().map(|text| text.message.clone());
+            (spell.ill, spell.to.is_some(), spell.texts.len(), words)
+        });
+        spells.collect::<Vec<_>>()
+    };
+    let lost = |is_over, texts| {
+        let words = Some("Available is no longer reported".to_owned());
+        [(SpellKind::Unavailable, is_over, texts, words)]
+    };
+    assert_eq!(spells(&[&[]]), lost(false, 1));
+    assert_eq!(spells(&[&[], &[], &WELL]), lost(true, 1));
+    // It is one period with what it reported before.
+    let down = [("Available", "False"), ("Degraded", "False")];
+    assert_eq!(spells(&[&down, &[]]), lost(false, 2));
+}
+
+#[test]
 fn what_lasts_is_counted_to_the_last_moment_at_which_it_was_observed() {
     let mut cluster = Cluster::begin();
     let running = [("2", "Partial"), ("1", "Completed")];
