@@ -7,7 +7,7 @@
 
 use crate::facts::{FactsOverTime, NETWORKS, PLATFORMS, TOPOLOGIES, short_words};
 use crate::release::Release;
-use serde::de::Error as _;
+use crate::yaml::known_words;
 use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::sync::LazyLock;
@@ -103,31 +103,20 @@ pub struct AppliesTo {
     pub resources: Vec<String>,
 }
 
-static PLATFORM_WORDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| short_words(&PLATFORMS));
+pub(crate) static PLATFORM_WORDS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| short_words(&PLATFORMS));
 static NETWORK_WORDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| short_words(&NETWORKS));
 
 fn topologies<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
-    words(from, &TOPOLOGIES)
+    known_words(from, &TOPOLOGIES)
 }
 
 fn platforms<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
-    words(from, &PLATFORM_WORDS)
+    known_words(from, &PLATFORM_WORDS)
 }
 
 fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
-    words(from, &NETWORK_WORDS)
-}
-
-/// Reads a list of words, all of them known.
-fn words<'de, D: Deserializer<'de>>(
-    from: D,
-    known: &'static [&'static str],
-) -> Result<Vec<String>, D::Error> {
-    let words = Vec::<String>::deserialize(from)?;
-    match words.iter().find(|word| !known.contains(&word.as_str())) {
-        Some(unknown) => Err(D::Error::unknown_variant(unknown, known)),
-        None => Ok(words),
-    }
+    known_words(from, &NETWORK_WORDS)
 }
 
 /// Why a rule is left out of a run.

@@ -1,10 +1,12 @@
 //! Names with `*` (any characters, or none) and `?` (one character). Brackets are literal: names of JUnit
 //! cases contain them.
 
+use serde::Deserialize;
 use std::fmt;
 
 /// A name with places left open.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(from = "String")]
 pub struct Glob {
     text: String,
     letters: Vec<char>,
@@ -56,9 +58,9 @@ impl Glob {
     }
 }
 
-impl From<&str> for Glob {
-    fn from(text: &str) -> Self {
-        Self::new(text)
+impl From<String> for Glob {
+    fn from(text: String) -> Self {
+        Self::new(&text)
     }
 }
 

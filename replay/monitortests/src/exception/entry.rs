@@ -1,12 +1,13 @@
 //! One exception and the findings that it covers.
 
+use super::read;
 use super::read::MATCHED_BYTES_MOST;
-use super::read::{self, OneOrMany};
 use super::release::Releases;
 use crate::facts::{Facts, FactsOverTime};
 use crate::glob::Glob;
 use crate::phase::Phase;
 use crate::verdict::{MonitorTestInfo, TestCase, TestFinding};
+use crate::yaml::OneOrMany;
 use kubereel_format::RecordedAt;
 use regex::Regex;
 use serde::Deserialize;
@@ -61,18 +62,18 @@ pub struct Exception {
     reason: Option<Regex>,
     #[serde(default, deserialize_with = "read::part")]
     message: Option<Regex>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "read::topologies")]
     topology: OneOrMany<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "read::platforms")]
     platform: OneOrMany<String>,
     #[serde(default)]
     architecture: OneOrMany<String>,
     #[serde(default, deserialize_with = "read::releases")]
     release: Option<Releases>,
     #[serde(default)]
-    phase: Vec<Phase>,
+    phase: OneOrMany<Phase>,
     #[serde(default)]
-    run: Vec<RunKind>,
+    run: OneOrMany<RunKind>,
     #[serde(default, rename = "shorter_than", deserialize_with = "read::micros")]
     shorter_than_micros: Option<i64>,
     #[serde(default, deserialize_with = "read::end")]
@@ -164,12 +165,13 @@ impl Exception {
             .release
             .as_ref()
             .is_none_or(|releases| version.is_some_and(|version| releases.has(version)))
-            && (self.phase.is_empty()
+            && (self.phase.0.is_empty()
                 || self
                     .phase
+                    .0
                     .iter()
                     .any(|phase| circumstances.is_in(finding, *phase)))
-            && (self.run.is_empty() || self.run.contains(&circumstances.run))
+            && (self.run.0.is_empty() || self.run.0.contains(&circumstances.run))
             && self.shorter_than_micros.is_none_or(|most| micros < most)
     }
 }

@@ -4,15 +4,15 @@
 use super::entry::{Exception, ExceptionState};
 use super::release::Releases;
 use super::set::ExceptionSet;
-use crate::yaml::yaml_words;
+use crate::applies::PLATFORM_WORDS;
+use crate::facts::TOPOLOGIES;
+use crate::yaml::{OneOrMany, yaml_words};
 use kubereel_format::RecordedAt;
 use kubereel_history::Moment;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error as _, IgnoredAny};
 use serde_saphyr::Spanned;
-use std::fmt;
-use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock};
 use thiserror::Error;
 
@@ -153,46 +153,18 @@ fn regex(text: &str) -> Result<Regex, String> {
     })
 }
 
-/// One text, or several; none if the field is not there.
-#[derive(Clone, Debug)]
-pub(super) struct OneOrMany<T>(pub(super) Vec<T>);
-
-impl<T> Default for OneOrMany<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
+/// Reads topologies of the control plane.
+pub(super) fn topologies<'de, D: Deserializer<'de>>(
+    input: D,
+) -> Result<OneOrMany<String>, D::Error> {
+    OneOrMany::of_words(input, &TOPOLOGIES)
 }
 
-/// It does not handle numbers: `4.20` would be read as 4.2.
-impl<'de, T: for<'t> From<&'t str>> Deserialize<'de> for OneOrMany<T> {
-    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        struct TextsVisitor<T>(PhantomData<T>);
-
-        impl<'de, T: for<'t> From<&'t str>> Visitor<'de> for TextsVisitor<T> {
-            type Value = OneOrMany<T>;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a text or a list of texts")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<OneOrMany<T>, E> {
-                Ok(OneOrMany(vec![T::from(text)]))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<OneOrMany<T>, A::Error> {
-                let mut texts = Vec::new();
-                while let Some(text) = list.next_element::<String>()? {
-                    texts.push(T::from(&text));
-                }
-                if texts.is_empty() {
-                    return Err(A::Error::custom("an empty list matches nothing"));
-                }
-                Ok(OneOrMany(texts))
-            }
-        }
-
-        input.deserialize_any(TextsVisitor(PhantomData))
-    }
+/// Reads platforms.
+pub(super) fn platforms<'de, D: Deserializer<'de>>(
+    input: D,
+) -> Result<OneOrMany<String>, D::Error> {
+    OneOrMany::of_words(input, &PLATFORM_WORDS)
 }
 
 /// A file of exceptions cannot be read.

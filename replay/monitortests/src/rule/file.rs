@@ -8,7 +8,7 @@ use crate::cel;
 use crate::interval::Level;
 use crate::phase::Phase;
 use crate::verdict::Severity;
-use crate::yaml::yaml_words;
+use crate::yaml::{OneOrMany, yaml_words};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_saphyr::{Error, Location, Spanned};
@@ -206,7 +206,7 @@ pub(super) struct YamlIntervals {
     #[serde(default)]
     pub(super) keys: YamlEntries<YamlText>,
     #[serde(default)]
-    pub(super) during: Vec<Phase>,
+    pub(super) during: OneOrMany<Phase>,
     #[serde(rename = "where")]
     pub(super) chosen: Option<YamlText>,
     #[serde(default)]
@@ -265,7 +265,7 @@ pub(super) struct YamlCheck {
     pub(super) since: Option<YamlText>,
     pub(super) counted_per: Option<Spanned<CountedPer>>,
     #[serde(default)]
-    pub(super) during: Vec<Phase>,
+    pub(super) during: OneOrMany<Phase>,
     pub(super) severity: Option<Severity>,
     pub(super) flake_if: Option<YamlText>,
     pub(super) reason: Option<YamlText>,

@@ -526,7 +526,7 @@ impl<'a> RuleReader<'a> {
             locators: self.almost_known(&written.locators, "locator type", &LOCATOR_TYPES),
             levels: written.levels.iter().map(|&level| level.into()).collect(),
             keys,
-            during: written.during.clone(),
+            during: written.during.0.clone(),
             chosen: self.maybe(written.chosen.as_ref(), ExpressionPlace::Interval),
             subject,
             needs,
@@ -647,6 +647,13 @@ impl<'a> RuleReader<'a> {
         let Some(junit) = &written.junit else {
             return;
         };
+        if junit.value.trim().is_empty() {
+            self.wrong(
+                junit,
+                "the name is empty",
+                "write a name, or leave `junit` out",
+            );
+        }
         let mut rest = junit.value.as_str();
         let mut used = Vec::new();
         while let Some((_, behind)) = rest.split_once('{') {
@@ -971,7 +978,7 @@ impl RuleReader<'_> {
         };
         Some(RuleCheck {
             expected: expected?,
-            during: written.during.clone(),
+            during: written.during.0.clone(),
             severity: written.severity.unwrap_or(usual),
             flake_if: flake_if.flatten(),
             reason: reason.flatten(),

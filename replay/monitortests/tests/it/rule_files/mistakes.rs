@@ -481,3 +481,38 @@ fn bombs_of_aliases_are_refused() {
     let told = errors(&text).to_string();
     assert!(told.contains("cannot be read"), "{told}");
 }
+
+#[test]
+fn a_word_that_is_not_known_is_marked() {
+    let text = objects("  appliesTo: {platforms: [aws, asw]}\n  expect:\n  - never: 'true'\n");
+    let (line, marked, hint) = mistake(&text);
+    assert!(line.ends_with("unknown value `asw`"), "{line}");
+    assert_eq!(marked, "asw");
+    assert!(hint.contains("available here: aws, azure"), "{hint}");
+    let during = |word: &str| {
+        let rest = format!("  expect:\n  - never: 'true'\n    during: {word}\n");
+        objects(&rest)
+    };
+    assert!(RuleSet::read([("r.yaml", during("upgrade").as_str())]).is_ok());
+    let (line, marked, _) = mistake(&during("night"));
+    assert!(
+        line.contains("`night`") && line.contains("`upgrade`"),
+        "{line}"
+    );
+    assert_eq!(marked, "night");
+}
+
+#[test]
+fn numbers_and_names_that_mean_nothing_are_refused() {
+    let count = "  expect:\n  - atMost: {times: -1, of: 'true'}\n";
+    let (line, marked, _) = mistake(&objects(count));
+    assert!(
+        line.ends_with("expected a whole number, 0 or more and not too large"),
+        "{line}"
+    );
+    assert_eq!(marked, "-1");
+    let text = objects("  expect:\n  - never: 'true'\n").replace("a name", "''");
+    let (line, _, hint) = mistake(&text);
+    assert!(line.ends_with("the name is empty"), "{line}");
+    assert_eq!(hint, "write a name, or leave `junit` out");
+}

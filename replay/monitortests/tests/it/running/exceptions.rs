@@ -32,6 +32,8 @@ fn all_that_is_given_must_match() {
         ("  test: '*bad labels'\n", false),
         ("  run: [stable]\n", true),
         ("  run: [upgrade]\n", false),
+        ("  run: stable\n", true),
+        ("  phase: upgrade\n", false),
         ("  phase: [upgrade]\n", false),
         ("  topology: HighlyAvailable\n", false),
         ("  release: '>=4.18'\n", false),
@@ -133,6 +135,9 @@ fn wrong_files_are_refused_with_line_and_column() {
         (entry("expires: soon"), "soon", "2026-12-31"),
         (entry("platform: 4.20"), "platform", "text"),
         (entry("name: []"), "[]", "empty"),
+        (entry("topology: [SNO]"), "SNO", "SingleReplica"),
+        (entry("topology: SNO"), "SNO", "SingleReplica"),
+        (entry("platform: [aws, asw]"), "asw", "metal"),
     ] {
         let refused = ExceptionSet::read("known.yaml", &text);
         let Err(ExceptionError::Wrong {
