@@ -40,14 +40,22 @@ pub fn proposed<'a>(runs: impl IntoIterator<Item = (&'a str, &'a [CaseOutcome])>
 /// Returns the line that tells what an entry was made of.
 fn about(run: &str, judged: &JudgedFinding) -> String {
     let finding = &judged.finding;
-    let said: String = finding
-        .message
-        .chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter })
-        .take(MESSAGE_LETTERS)
-        .collect();
+    let said: String = finding.message.chars().take(MESSAGE_LETTERS).collect();
     let at = timetext::rfc3339(finding.from);
-    format!("\n  # {run}, {at}: {said}")
+    let line = format!("{run}, {at}: {said}");
+    let line = line
+        .chars()
+        .map(|letter| if is_plain(letter) { letter } else { ' ' });
+    format!("\n  # {}", line.collect::<String>())
+}
+
+/// Returns whether YAML can hold a character as it is, and does not take it for the end of a line.
+fn is_plain(letter: char) -> bool {
+    !letter.is_control()
+        && !matches!(
+            letter,
+            '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+        )
 }
 
 fn entry(outcome: &CaseOutcome, judged: &JudgedFinding) -> String {
@@ -119,14 +127,43 @@ fn pattern(message: &str) -> String {
     pattern
 }
 
-/// Writes a text so that YAML reads it back: as JSON does, which is YAML too, unless it is a plain word.
+/// Writes a text so that YAML reads it back: as JSON does, unless it is a plain word. What JSON holds and YAML does
+/// not is escaped too.
 fn quoted(text: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_lowercase() || letter == '-';
+    let is_of_word = |letter: char| letter.is_ascii_lowercase() || letter == '-';
     if text.starts_with(|first: char| first.is_ascii_lowercase())
-        && text.chars().all(is_plain)
+        && text.chars().all(is_of_word)
         && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&text)
     {
         return text.to_owned();
     }
-    serde_json::Value::from(text).to_string()
+    let json = serde_json::Value::from(text).to_string();
+    let letters = json.chars().map(|letter| {
+        if is_plain(letter) {
+            letter.to_string()
+        } else {
+            format!("\\u{:04x}", u32::from(letter))
+        }
+    });
+    letters.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn what_yaml_cannot_hold_is_escaped() {
+        for letter in [
+            '\u{fffe}', '\u{ffff}', '\u{feff}', '\u{2028}', '\u{7f}', '\u{85}', '\u{1}',
+        ] {
+            let text = format!("a{letter}\"b");
+            let file = format!("# x{letter}y\na: {}\n", quoted(&text));
+            let comment = file.replacen(letter, " ", 1);
+            let read = serde_saphyr::from_str::<BTreeMap<String, String>>(&comment);
+            assert_eq!(read.expect("YAML").get("a"), Some(&text), "{letter:?}");
+            assert!(!is_plain(letter));
+        }
+    }
 }
