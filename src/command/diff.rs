@@ -17,7 +17,7 @@ use kubereel_format::{RecordedAt, ResourceInfo};
 use kubereel_history::{
     Certainty, ComparedBodies, ComparisonScope, Cut, Field, LabelSelector, Moment,
     ObjectDifference, ObjectFate, ObjectFilter, ObjectVersion, ResourceMoment, ResourceSnapshot,
-    Timeline, differing, timetext,
+    Timeline, differing, harmless, timetext,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -357,6 +357,12 @@ fn print_differences(
         1 => format!("1 object differs{known}"),
         found => format!("{} differ{known}", count(found, "object")),
     })?;
+    if let Some(field) = scope.fields.first().filter(|_| found == 0) {
+        let field = harmless(&field.to_string()).into_owned();
+        screen.aside(format!(
+            "hint: to see whether objects have {field}: kubereel history REEL RESOURCE/NAME --field {field}"
+        ))?;
+    }
     Ok(found)
 }
 

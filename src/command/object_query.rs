@@ -5,7 +5,7 @@
 use crate::arguments;
 use crate::command_error::{CommandError, Exit};
 use crate::screen::{Console, Paint};
-use kubereel_format::{ObjectKeyRef, ResourceId, ResourceInfo};
+use kubereel_format::{NotCoveredReason, ObjectKeyRef, ResourceId, ResourceInfo};
 use kubereel_history::{
     Certainty, Coverage, Cut, Moment, ObjectFilter, ObjectVersion, ResourceSnapshot, SelectError,
     Timeline, nearest, timetext,
@@ -609,6 +609,11 @@ pub(crate) fn no_state(
         Certainty::BeforeFirst { first: None } => CommandError::unknown(format!(
             "{name} are not known at {at}: no complete list was received"
         )),
+        Certainty::NotCovered {
+            reason: NotCoveredReason::Gone,
+            ..
+        } => CommandError::unknown(format!("the server no longer served {name} at {at}"))
+            .hint("to see its last objects, choose an earlier moment with --at"),
         Certainty::NotCovered { reason, detail } => {
             let reason = reason.as_str();
             let failed =

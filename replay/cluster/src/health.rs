@@ -122,7 +122,7 @@ impl StateKind {
         all.find(|kind| kind.resource() == Some((group, plural)))
     }
 
-    /// The kind of objects of which nothing is known but what all controllers mean by their conditions.
+    /// The kind of objects with only the conditions that all controllers share.
     pub const UNKNOWN: Self = Self::Other(StatedFaults::NONE);
 
     /// Returns the kind of a resource's objects; [`Self::Other`] without one of their own.

@@ -54,7 +54,7 @@ impl<'a> ExpectedSpans<'a> {
         &self.drained
     }
 
-    /// Returns whether what a sign tells of was only awaited, and came or can still come by itself.
+    /// Returns whether a sign is only about something that was awaited, and came or can still come by itself.
     pub(crate) fn is_awaited(&self, shown: &ProblemObject, span: &SignSpan) -> bool {
         self.is_retried_job(shown, span)
             || self.is_waiting_claim(shown, span)

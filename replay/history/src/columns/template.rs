@@ -572,12 +572,12 @@ mod tests {
     #[test]
     fn keys_sort_as_kubectl_sorts_them() {
         for (one, other) in [
-            (json!("web-2"), json!("web-10")),
+            (json!("web-10"), json!("web-2")),
             (json!(2), json!(10)),
             (json!("500m"), json!("2")),
             (json!("900Mi"), json!("1Gi")),
             (json!("a"), json!("b")),
-            (json!("a2"), json!("a-")),
+            (json!("a-"), json!("a2")),
             (json!("2026-01-02T00:00:00Z"), json!("2026-01-10T00:00:00Z")),
             (json!(null), json!("a")),
         ] {

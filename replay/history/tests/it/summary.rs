@@ -241,6 +241,7 @@ fn the_schema_of_programs_is_stable() {
             "objects",
             "odd_lines",
             "outages",
+            "pauses",
             "parts",
             "provenance",
             "records",

@@ -91,6 +91,9 @@ impl ObjectWatch {
     }
 }
 
+/// The list that ends a gap is received within this time, in microseconds.
+const LISTED_WITHIN: i64 = 30_000_000;
+
 /// The way through the judgement.
 struct ObjectJudge<'a, 'j> {
     watch: &'a ObjectWatch,
@@ -106,8 +109,12 @@ impl<'a> ObjectJudge<'a, '_> {
         let end = self.scene.intervals.end();
         let mut unseen: Vec<(i64, i64)> = Vec::new();
         for hole in &thing.holes {
-            let before = self.dark.iter().filter(|dark| dark.from.micros <= *hole);
-            if let Some(dark) = before.max_by_key(|dark| dark.from) {
+            // The list after a gap in which nothing was lost shows holes, too: those are not of an earlier gap.
+            let own = self.dark.iter().filter(|dark| {
+                let listed = dark.to.micros.saturating_add(LISTED_WITHIN);
+                (dark.from.micros..=listed).contains(hole)
+            });
+            if let Some(dark) = own.max_by_key(|dark| dark.from) {
                 unseen.push((dark.from.micros, *hole));
             }
         }
