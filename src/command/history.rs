@@ -136,7 +136,14 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
         if !is_last {
             return Ok(None);
         }
-        say_the_rest(timeline, args, (part.asked_from, part.to), tally, screen)?;
+        say_the_rest(
+            timeline,
+            args,
+            &named,
+            (part.asked_from, part.to),
+            tally,
+            screen,
+        )?;
         Ok(Some(exit_of(timeline, &named, part.asked_from, end)))
     };
     let options = FollowOptions {
@@ -211,7 +218,7 @@ pub(crate) fn answer(
     let head = head(timeline, &named, &history, trust);
     screen.aside(harmless(&head))?;
     let tally = print(timeline, args, &named, trust, history, screen)?;
-    say_the_rest(timeline, args, (from, to), &tally, screen)?;
+    say_the_rest(timeline, args, &named, (from, to), &tally, screen)?;
     say_late(timeline, named.resource.id, &tally, screen)?;
     Ok(exit_of(timeline, &named, from, end))
 }
@@ -359,7 +366,8 @@ fn head(
 fn say_the_rest(
     timeline: &Timeline,
     args: &Args,
-    (from, to): (Option<Cut>, Option<Cut>),
+    named: &TargetObject<'_>,
+    bounds: (Option<Cut>, Option<Cut>),
     tally: &HistoryTally,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
@@ -378,7 +386,8 @@ fn say_the_rest(
     } else if tally.shown == 0 && tally.unreadable == 0 {
         screen.aside("no version in this time span")?;
     }
-    if tally.unreadable > 0 || timeline.is_damaged_between(from, to) {
+    let name = (named.namespace, named.name.as_str());
+    if tally.unreadable > 0 || timeline.is_object_damaged_between(named.resource.id, name, bounds) {
         screen.finish()?;
         return Err(CommandError::damaged("versions are missing"));
     }

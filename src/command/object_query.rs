@@ -235,8 +235,15 @@ impl TargetObject<'_> {
         let coverage = timeline.coverage(self.resource.id);
         let is_listed = coverage.is_some_and(|coverage| !coverage.spans().is_empty());
         let is_imported = coverage.is_some_and(|coverage| coverage.imported().is_some());
-        let mut unobserved = timeline.unobserved_within(self.resource.id, (None, to));
-        let exit = if timeline.is_damaged_between(None, to) {
+        let names = [self.name.clone()];
+        let filter = ObjectFilter {
+            namespace: (!self.namespace.is_empty()).then_some(self.namespace),
+            names: &names,
+        };
+        let unobserved = timeline.unobserved_within(self.resource.id, (None, to));
+        let mut unobserved = unobserved.filter(|span| span.concerns(&filter));
+        let name = (self.namespace, self.name.as_str());
+        let exit = if timeline.is_object_damaged_between(self.resource.id, name, (None, to)) {
             Exit::Reel
         } else if is_listed && !is_imported && unobserved.next().is_none() {
             Exit::No

@@ -320,7 +320,9 @@ fn end(
             WaitVerdict::Met if !args.which.chooses() => waited.reached,
             _ => target.span.to,
         };
-        timeline.is_damaged_between(Some(target.span.from.cut()), Some(to.cut()))
+        let name = (target.namespace.as_str(), target.name.as_str());
+        let bounds = (Some(target.span.from.cut()), Some(to.cut()));
+        timeline.is_object_damaged_between(target.resource.id, name, bounds)
     };
     let is_damaged = !unreadable.is_empty() || answers.iter().any(has_unreadable);
     if is_damaged || answers.iter().any(is_within_damage) {

@@ -44,6 +44,13 @@ impl Copies {
         self.write("heads.reel", begin)
     }
 
+    /// Writes a copy of which only the objects of the last events are unreadable.
+    fn without_late_bodies(&self) -> String {
+        let mut bytes = self.bytes.clone();
+        bytes[344_064..409_600].fill(0);
+        self.write("bodies.reel", &bytes)
+    }
+
     /// Writes a copy with three bad pages, which hide the objects of the upgrade in the middle and at the end.
     fn with_bad_pages(&self) -> String {
         let mut bytes = self.bytes.clone();
@@ -124,6 +131,22 @@ fn where_the_first_records_are_lost_the_recording_begins_with_the_first_readable
         assert!(out.contains("2026-11-22") && !out.contains("1970"), "{out}");
         assert!(!out.contains("nothing is lost by this"), "{out}");
     }
+}
+
+#[test]
+fn an_object_whose_versions_can_be_read_is_known() {
+    let copies = Copies::new();
+    let path = copies.without_late_bodies();
+    let object = "co/kube-apiserver";
+    let history = outputs(&path, &format!("history {object}"), 0);
+    assert_eq!(history, outputs(DEMO, &format!("history {object}"), 0));
+    let question = format!("wait {object} --for condition=Degraded");
+    let waited = outputs(&path, &question, 1);
+    assert_eq!(waited, outputs(DEMO, &question, 1));
+    let question = format!("get {object} --at 23:22:13");
+    assert_eq!(outputs(&path, &question, 0), outputs(DEMO, &question, 0));
+    let absent = outputs(&path, "history co/nothing", 1);
+    assert!(absent.contains("was never observed"), "{absent}");
 }
 
 #[test]

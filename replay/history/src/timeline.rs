@@ -404,21 +404,51 @@ impl Timeline {
     /// Returns whether damage took records between two moments, or their objects; `None` for the ends
     /// of the recording.
     pub fn is_damaged_between(&self, from: Option<Cut>, to: Option<Cut>) -> bool {
+        self.damaged_between(from, to).next().is_some()
+    }
+
+    /// Returns whether damage took records between two moments, or versions of the object of a name; `None` for the
+    /// ends of the recording.
+    pub fn is_object_damaged_between(
+        &self,
+        resource: ResourceId,
+        (namespace, name): (&str, &str),
+        (from, to): (Option<Cut>, Option<Cut>),
+    ) -> bool {
+        let names = [name.to_owned()];
+        let filter = ObjectFilter {
+            namespace: Some(namespace),
+            names: &names,
+        };
+        let versions = self.resources().namesake_ids(resource);
+        let mut damaged = self.damaged_between(from, to);
+        damaged.any(|span| {
+            let mut versions = versions.iter();
+            versions.any(|resource| span.concerns_any(&self.known.tables, *resource, &filter))
+        })
+    }
+
+    /// Returns the damage of this file between two moments; `None` for the ends of the recording.
+    fn damaged_between(
+        &self,
+        from: Option<Cut>,
+        to: Option<Cut>,
+    ) -> impl Iterator<Item = &DamagedSpan> {
         let place = |cut: Option<Cut>| match cut {
             Some(Cut::Arrival { below, wall }) => Some((below, wall)),
             // Its place in the order of arrival may be lost, too.
             Some(Cut::Revision(_)) | None => None,
         };
         let (from, to) = (place(from), place(to));
-        let mut losses = self.reel().damage().iter().map(|damage| damage.loss);
-        losses.any(|loss| {
+        self.damaged().iter().filter(move |span| {
+            let loss = span.damage.loss;
             let after = from.zip(loss.last());
             let before = to.zip(loss.first());
             let is_after = after.is_some_and(|((from, _), last)| last < from);
             // A lost end has no later record whose time would tell.
             let is_before = before
                 .is_some_and(|((to, wall), first)| to <= first && wall <= self.wall_of(first));
-            loss != Loss::Nothing && !is_after && !is_before
+            !span.is_recovered && loss != Loss::Nothing && !is_after && !is_before
         })
     }
 

@@ -93,7 +93,9 @@ fn end(
     let certainty = timeline.certainty(target.resource.id, to);
     let bounds = (part.asked_from, Some(to));
     let unobserved = timeline.unobserved_within(target.resource.id, bounds);
-    let unobserved = unobserved.filter(|span| !span.is_late()).count();
+    let filter = target.filter();
+    let unobserved = unobserved.filter(|span| !span.is_late() && span.concerns(&filter));
+    let unobserved = unobserved.count();
     if unobserved > 0 {
         let words = crate::words::count(unobserved, "span not observed");
         screen.aside(format!(

@@ -52,7 +52,8 @@ pub(crate) fn all_dark(timeline: &Timeline) -> Vec<DarkSpan> {
     for info in timeline.resources().iter() {
         let name = harmless(&info.qualified()).into_owned();
         // What comes later is not dark, nor what is no longer served: it was not there.
-        let own = dark_of(timeline, info.id).into_iter().filter(|dark| {
+        let spans = timeline.unobserved_spans(info.id).iter();
+        let own = dark_in(timeline, spans).into_iter().filter(|dark| {
             dark.span.start > timeline.start()
                 && dark.effect != UnobservedEffect::NoState
                 && !dark.is_outage
@@ -76,11 +77,20 @@ pub(crate) fn all_dark(timeline: &Timeline) -> Vec<DarkSpan> {
     all
 }
 
-/// Gives when nothing is known of a resource, in order of time and without overlap.
+/// Gives when nothing is known of a resource, in order of time and without overlap. Which objects have unreadable
+/// versions is known: those hide nothing of the others.
 pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<DarkSpan> {
+    let spans = timeline.unobserved_spans(resource).iter();
+    dark_in(timeline, spans.filter(|span| !span.is_of_bodies()))
+}
+
+fn dark_in<'a>(
+    timeline: &Timeline,
+    spans: impl Iterator<Item = &'a UnobservedSpan>,
+) -> Vec<DarkSpan> {
     let mut all: Vec<DarkSpan> = Vec::new();
     let mut known_to = timeline.start();
-    for span in timeline.unobserved_spans(resource) {
+    for span in spans {
         let to = if span.is_open() {
             beyond(timeline)
         } else {

@@ -491,10 +491,13 @@ fn the_lane_that_is_selected_says_which_field_is_followed() {
 fn an_object_is_unknown_from_a_version_that_cannot_be_read_to_the_next() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = without_objects(folder.path());
-    let mut asked = request(&path);
-    asked.at = Some("23:22:05".parse().expect("a time"));
-    asked.select = Some("co/machine-config".to_owned());
-    let mut stage = Stage::open(asked, (120, 40));
+    let opened = |object: &str| {
+        let mut asked = request(&path);
+        asked.at = Some("23:22:05".parse().expect("a time"));
+        asked.select = Some(object.to_owned());
+        Stage::open(asked, (120, 40))
+    };
+    let mut stage = opened("co/machine-config");
     let screen = stage.screen();
     assert!(screen.contains("─ ░ unknown"), "{screen}");
     let here = |stage: &Stage| {
@@ -504,6 +507,12 @@ fn an_object_is_unknown_from_a_version_that_cannot_be_read_to_the_next() {
     assert_eq!(here(&stage), LaneState::Unknown, "{screen}");
     stage.keys("g:23:21:40<Enter>");
     assert_ne!(here(&stage), LaneState::Unknown, "before the damage");
+    let readable = opened("co/kube-apiserver");
+    assert_ne!(
+        here(&readable),
+        LaneState::Unknown,
+        "no version of it is lost"
+    );
 }
 
 #[test]

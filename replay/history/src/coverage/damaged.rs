@@ -5,7 +5,7 @@ use crate::counttext::number;
 use crate::select::ObjectFilter;
 use crate::tables::{ReelTables, before, count_of};
 use crate::timetext::ClockZone;
-use kubereel_format::{Damage, Loss, Note, RecordedAt, ResourceId, Seq};
+use kubereel_format::{Damage, Loss, Note, ObjectId, ObjectKeyRef, RecordedAt, ResourceId, Seq};
 use std::collections::BTreeSet;
 
 /// A damaged place of a reel, or of the one from which it was recovered.
@@ -20,6 +20,8 @@ pub struct DamagedSpan {
     /// The resources of the lost records, if they are known; empty if any resource may be among
     /// them.
     pub resources: BTreeSet<ResourceId>,
+    /// If only bodies are lost, the objects whose versions these are.
+    objects: BTreeSet<ObjectId>,
     /// The number of lost records, if it is known.
     pub records: Option<u64>,
     /// Whether an earlier file lost them: this file is whole there.
@@ -53,6 +55,7 @@ impl DamagedSpan {
                     from: *from,
                     to: *to,
                     resources: resources.iter().copied().collect(),
+                    objects: BTreeSet::new(),
                     records: *records,
                     is_recovered: true,
                 });
@@ -74,19 +77,21 @@ impl DamagedSpan {
             }
             Loss::Bodies { first, last } => (tables.wall_of(first), tables.wall_of(last)),
         };
-        let resources = match damage.loss {
+        let objects: BTreeSet<ObjectId> = match damage.loss {
             Loss::Bodies { first, last } => (first.0..=last.0)
                 .filter(|seq| reel.is_unreadable(Seq(*seq)))
-                .filter_map(|seq| tables.key_of(reel.object_of(Seq(seq))?))
-                .map(|key| key.resource)
+                .filter_map(|seq| reel.object_of(Seq(seq)))
                 .collect(),
             _ => BTreeSet::new(),
         };
+        let keys = objects.iter().filter_map(|object| tables.key_of(*object));
+        let resources = keys.map(|key| key.resource).collect();
         Self {
             damage: damage.clone(),
             from,
             to: to.max(from),
             resources,
+            objects,
             records: reel.lost_in(damage.loss),
             is_recovered: false,
         }
@@ -98,6 +103,31 @@ impl DamagedSpan {
             Loss::Nothing => false,
             Loss::Bodies { .. } => self.resources.contains(&resource),
             _ => self.resources.is_empty() || self.resources.contains(&resource),
+        }
+    }
+
+    /// Returns the objects of a resource of which versions are lost; `None` if lost records may be of any.
+    pub(super) fn objects_of<'a>(
+        &'a self,
+        tables: &'a ReelTables,
+        resource: ResourceId,
+    ) -> Option<impl Iterator<Item = ObjectKeyRef<'a>>> {
+        let keys = self.objects.iter();
+        let keys = keys.filter_map(|object| tables.key_of(*object));
+        let is_of_bodies = matches!(self.damage.loss, Loss::Bodies { .. });
+        is_of_bodies.then(|| keys.filter(move |key| key.resource == resource))
+    }
+
+    /// Returns whether records of objects of a resource that match a filter may be lost, or versions of them are.
+    pub(crate) fn concerns_any(
+        &self,
+        tables: &ReelTables,
+        resource: ResourceId,
+        filter: &ObjectFilter<'_>,
+    ) -> bool {
+        match self.objects_of(tables, resource) {
+            Some(mut keys) => keys.any(|key| filter.takes(key.namespace, key.name)),
+            None => self.concerns(resource),
         }
     }
 

@@ -63,16 +63,17 @@ pub struct UnobservedSpan {
     revisions: Option<RevisionBounds>,
     /// Whether it is too short to be distinguished from a late delivery.
     is_brief: bool,
-    /// If no change is missing in it: the objects that changed in it, as far as they are known.
-    late: LateChanges,
+    /// The objects that it concerns, as far as they are known: if no change is missing in it, those that changed in
+    /// it; if only bodies are lost, those whose versions these are.
+    objects: ConcernedObjects,
 }
 
-/// The objects whose changes may have been committed in a span and received after it.
+/// The objects whose changes may be missing from a span, or may have been committed in it and received after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-enum LateChanges {
+enum ConcernedObjects {
     /// Unknown: any object.
     #[default]
-    AnyObject,
+    Any,
     /// Only these, by namespace and name.
     Of(BTreeSet<(String, String)>),
 }
@@ -223,7 +224,7 @@ impl UnobservedSpan {
     /// Returns whether all changes in it are known with their times: no object changed, or the
     /// changes were committed before or after it.
     pub(super) fn is_read_back(&self) -> bool {
-        matches!(&self.late, LateChanges::Of(changed) if changed.is_empty())
+        matches!(&self.objects, ConcernedObjects::Of(objects) if objects.is_empty())
     }
 
     /// Returns whether it contains the state after all records below `cut`, as of a time.
@@ -269,13 +270,19 @@ impl UnobservedSpan {
         (begin, end)
     }
 
+    /// Returns whether only versions of some objects are unreadable in it: that they changed is known.
+    pub fn is_of_bodies(&self) -> bool {
+        let is_of_some = matches!(self.objects, ConcernedObjects::Of(_));
+        is_of_some && matches!(self.reason, UnobservedReason::Damaged { .. })
+    }
+
     /// Returns whether it concerns an object that matches the filter.
-    pub(crate) fn concerns(&self, filter: &ObjectFilter<'_>) -> bool {
-        match (&self.reason, &self.late) {
+    pub fn concerns(&self, filter: &ObjectFilter<'_>) -> bool {
+        match (&self.reason, &self.objects) {
             (UnobservedReason::LostChange { lost }, _) => filter.takes(&lost.namespace, &lost.name),
-            (_, LateChanges::Of(changed)) => {
-                let mut changed = changed.iter();
-                changed.any(|(namespace, name)| filter.takes(namespace, name))
+            (_, ConcernedObjects::Of(objects)) => {
+                let mut objects = objects.iter();
+                objects.any(|(namespace, name)| filter.takes(namespace, name))
             }
             _ => true,
         }
@@ -460,7 +467,7 @@ impl DerivedSpans<'_> {
             end,
             revisions: None,
             is_brief: false,
-            late: LateChanges::AnyObject,
+            objects: ConcernedObjects::Any,
         }))
     }
 
@@ -617,7 +624,7 @@ impl DerivedSpans<'_> {
                 .iter()
                 .filter_map(|(object, _)| self.tables.key_of(*object));
             let names = keys.map(|key| (key.namespace.to_owned(), key.name.to_owned()));
-            span.late = LateChanges::Of(names.collect());
+            span.objects = ConcernedObjects::Of(names.collect());
         }
         self.all = all;
     }
@@ -784,7 +791,14 @@ impl DerivedSpans<'_> {
                 Some(end) => SpanEnd::Record(end),
                 None => SpanEnd::Open,
             };
-            self.add(begin, end, reason);
+            let objects = span.objects_of(self.tables, resource);
+            let names = objects.map(|keys| {
+                let names = keys.map(|key| (key.namespace.to_owned(), key.name.to_owned()));
+                ConcernedObjects::Of(names.collect())
+            });
+            if let Some(added) = self.add(begin, end, reason) {
+                added.objects = names.unwrap_or_default();
+            }
         }
     }
 }

@@ -279,6 +279,12 @@ impl WaitSearch<'_> {
                 until_not_before,
                 lasts_to_end,
             } => {
+                let WaitQuestion {
+                    resource,
+                    namespace,
+                    name,
+                    ..
+                } = *self.question;
                 let reel = self.timeline.reel();
                 let head = since.seq.and_then(|seq| reel.head(seq));
                 let is_own = since.seq.is_some_and(|seq| self.is_of_the_name(seq));
@@ -286,18 +292,14 @@ impl WaitSearch<'_> {
                     .seq
                     .filter(|_| is_own)
                     .map_or(Authors::Unknown, |seq| {
-                        let WaitQuestion {
-                            resource,
-                            namespace,
-                            name,
-                            ..
-                        } = *self.question;
                         self.timeline.authors_of(resource, (namespace, name), seq)
                     });
                 let (met_micros, longest_micros) = series.lengths();
                 // What is lost behind the last record takes no time in the series.
                 let rest = (Some(since.from.cut()), Some(self.question.span.to.cut()));
-                let is_damaged = self.timeline.is_damaged_between(rest.0, rest.1);
+                let is_damaged =
+                    self.timeline
+                        .is_object_damaged_between(resource.id, (namespace, name), rest);
                 let may_last_longer = series.has_unknown() || is_damaged;
                 let lasts_to_end = lasts_to_end && !is_damaged;
                 self.reached = since.from;
