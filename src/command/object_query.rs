@@ -410,6 +410,8 @@ pub(crate) enum ChangeTrust {
     /// The time span ends in a time without a watch.
     Late,
     Gaps,
+    /// The time span is longer than what is left of a damaged recording.
+    Lost,
     /// The time span is longer than the recording.
     Outside,
 }
@@ -425,6 +427,7 @@ impl ChangeTrust {
             }
             Self::Imported => AS_IMPORTED.to_owned(),
             Self::Complete => "complete".to_owned(),
+            Self::Lost => "records of this time are lost: kubereel info names the loss".to_owned(),
             Self::Outside => {
                 let (start, end) = (timeline.start(), timeline.end());
                 let (start, end) = (timeline.written(start), timeline.written(end));
@@ -441,6 +444,9 @@ impl ChangeTrust {
     ) -> Self {
         if timeline.reaches_outside(bounds.0, bounds.1) {
             return Self::Outside;
+        }
+        if timeline.reaches_lost(bounds.0, bounds.1) {
+            return Self::Lost;
         }
         let each = resources.into_iter().map(|resource| {
             let coverage = timeline.coverage(resource);
@@ -466,7 +472,7 @@ impl ChangeTrust {
     /// Gives the exit code of an answer that lists changes.
     pub(crate) const fn exit(self) -> Exit {
         match self {
-            Self::Late | Self::Gaps | Self::Outside => Exit::Unknown,
+            Self::Late | Self::Gaps | Self::Lost | Self::Outside => Exit::Unknown,
             Self::Imported | Self::Complete => Exit::Yes,
         }
     }

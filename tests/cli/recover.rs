@@ -51,6 +51,20 @@ impl Copies {
         self.write("bodies.reel", &bytes)
     }
 
+    /// Writes a copy whose first records cannot be read, and of the others no object.
+    fn without_begin(&self) -> String {
+        let mut bytes = self.bytes.clone();
+        bytes[120_000..280_000].fill(0);
+        self.write("begin.reel", &bytes)
+    }
+
+    /// Recovers a damaged copy, of which something is lost.
+    fn recovered(&self, damaged: &str) -> String {
+        let new = format!("{damaged}.new.reel");
+        let _stats = kubereel(&["recover", damaged, &new]).code(1);
+        new
+    }
+
     /// Writes a copy with three bad pages, which hide the objects of the upgrade in the middle and at the end.
     fn with_bad_pages(&self) -> String {
         let mut bytes = self.bytes.clone();
@@ -123,13 +137,29 @@ fn where_no_record_can_be_read_no_time_is_told() {
 #[test]
 fn where_the_first_records_are_lost_the_recording_begins_with_the_first_readable_one() {
     let copies = Copies::new();
-    let mut bytes = copies.bytes.clone();
-    bytes[120_000..280_000].fill(0);
-    let path = copies.write("begin.reel", &bytes);
+    let path = copies.without_begin();
     for command in ["info", "story"] {
         let out = kubereel(&[command, &path]).code(3).out;
         assert!(out.contains("2026-11-22") && !out.contains("1970"), "{out}");
         assert!(!out.contains("nothing is lost by this"), "{out}");
+    }
+    let _counts = outputs(&path, "top-writers --from 23:21:12 --to 23:21:13", 3);
+}
+
+#[test]
+fn a_time_whose_records_are_lost_is_not_complete() {
+    let copies = Copies::new();
+    let end = (copies.recovered(&copies.cut()), "23:21:50", "23:22:00");
+    let begin = (
+        copies.recovered(&copies.without_begin()),
+        "23:21:12",
+        "23:21:13",
+    );
+    for (path, from, to) in [end, begin] {
+        for command in ["events -A", "intervals", "top-writers", "grep etcd"] {
+            let all = outputs(&path, &format!("{command} --from {from} --to {to}"), 4);
+            assert!(!all.contains("complete"), "{command}: {all}");
+        }
     }
 }
 

@@ -445,9 +445,10 @@ impl Timeline {
             let after = from.zip(loss.last());
             let before = to.zip(loss.first());
             let is_after = after.is_some_and(|((from, _), last)| last < from);
-            // A lost end has no later record whose time would tell.
+            // A lost end has no later record whose time would tell, a lost begin no earlier one.
             let is_before = before
-                .is_some_and(|((to, wall), first)| to <= first && wall <= self.wall_of(first));
+                .is_some_and(|((to, wall), first)| to <= first && wall <= self.wall_of(first))
+                && !span.is_of_begin(&self.known.tables);
             !span.is_recovered && loss != Loss::Nothing && !is_after && !is_before
         })
     }
@@ -705,19 +706,30 @@ impl Timeline {
     pub fn reaches_outside(&self, from: Option<Cut>, to: Option<Cut>) -> bool {
         // Times are shown in milliseconds, and may be typed without them.
         const SPARE_MICROS: i64 = 1_000_000;
-        let is_outside = |cut| match cut {
-            // With records on both sides it is inside, also where a clock that was set back says otherwise.
-            Cut::Arrival { below, wall } => {
-                below == Seq(0)
-                    && self.start().micros_since(wall) > SPARE_MICROS
-                    && !self.is_begin_lost()
-                    || below >= self.reel().end()
-                        && wall.micros_since(self.end()) > SPARE_MICROS
-                        && !self.is_end_lost()
+        let mut beyond = from.into_iter().chain(to).map(|cut| self.beyond(cut));
+        beyond.any(|(micros, is_lost)| micros > SPARE_MICROS && !is_lost)
+    }
+
+    /// Returns whether a part of the time between two moments lies before or behind all readable records, where
+    /// damage took others; `None` for the ends of the recording.
+    pub fn reaches_lost(&self, from: Option<Cut>, to: Option<Cut>) -> bool {
+        let mut beyond = from.into_iter().chain(to).map(|cut| self.beyond(cut));
+        beyond.any(|(micros, is_lost)| micros > 0 && is_lost)
+    }
+
+    /// Returns by how many microseconds a moment lies before or behind all readable records, and whether damage took
+    /// others there.
+    fn beyond(&self, cut: Cut) -> (i64, bool) {
+        // With records on both sides it is inside, also where a clock that was set back says otherwise.
+        match cut {
+            Cut::Arrival { below, wall } if below == Seq(0) && wall < self.start() => {
+                (self.start().micros_since(wall), self.is_begin_lost())
             }
-            Cut::Revision(_) => false,
-        };
-        from.into_iter().chain(to).any(is_outside)
+            Cut::Arrival { below, wall } if below >= self.reel().end() => {
+                (wall.micros_since(self.end()), self.is_end_lost())
+            }
+            Cut::Arrival { .. } | Cut::Revision(_) => (0, false),
+        }
     }
 
     /// Judges the certainty of an answer about all objects of a resource at a moment.
