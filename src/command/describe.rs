@@ -17,9 +17,9 @@ use crate::words::{count, number};
 use clap::ArgAction;
 use kubereel_format::{EventType, ResourceInfo, Seq};
 use kubereel_history::{
-    Authors, Child, Cut, DescribedCondition, Description, IncompleteList, LabelSelector,
-    LoggedEvent, Moment, ObjectFilter, ObjectPage, ObjectVersion, OwnerRef, PageLine, QueryError,
-    ResourceSnapshot, Scalar, Timeline, timetext,
+    Authors, Child, Cut, DescribedCondition, Description, HistoryItem, IncompleteList,
+    LabelSelector, LoggedEvent, Moment, ObjectFilter, ObjectPage, ObjectVersion, OwnerRef,
+    PageLine, QueryError, ResourceSnapshot, Scalar, Timeline, UnobservedSpan, timetext,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -153,6 +153,9 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
             for list in &page.incomplete {
                 exit = exit.worse(object_query::exit_of(&list.certainty));
             }
+            if has_unreadable(&description) {
+                exit = exit.worse(Exit::Reel);
+            }
         }
         exit = exit.worse(object_query::exit_of(&state.certainty));
         if let Some(error) = found.absent {
@@ -226,6 +229,7 @@ fn read(
     let mut description = timeline.describe(target.resource, held, cut, around, versions)?;
     if !args.show_events {
         description.events.clear();
+        description.unreadable_events = 0;
     }
     let page = ObjectPage::of(
         timeline,
@@ -235,6 +239,16 @@ fn read(
         state.at,
     )?;
     Ok((description, page))
+}
+
+/// Tells whether a section lacks what cannot be read.
+fn has_unreadable(description: &Description) -> bool {
+    let relatives = &description.relatives;
+    let mut around = description.around.iter();
+    description.unreadable_events > 0
+        || relatives.unsearched.objects > 0
+        || relatives.owners.iter().any(|owner| owner.is_unreadable)
+        || around.any(|item| matches!(item, HistoryItem::Unreadable { .. }))
 }
 
 fn describe(
@@ -278,7 +292,10 @@ struct DescribeOutput<'a>(subject: &'a DescribedObject<'_>) {
         let children = subject.description.relatives.children.iter();
         children.map(|child| ChildOutput::of(subject.timeline, child)).collect()
     },
-    resources_not_searched_for_children: usize = subject.description.relatives.unsearched,
+    resources_not_searched_for_children: usize =
+        subject.description.relatives.unsearched.resources,
+    unreadable_objects_not_searched_for_children: usize =
+        subject.description.relatives.unsearched.objects,
     page: Vec<PageLineOutput<'a>> = subject.page.lines.iter().map(PageLineOutput::of).collect(),
     incomplete_lists: Vec<IncompleteListOutput<'a>> = {
         let lists = subject.page.incomplete.iter();
@@ -293,6 +310,7 @@ struct DescribeOutput<'a>(subject: &'a DescribedObject<'_>) {
         let events = subject.description.events.iter();
         events.map(|event| EventOutput::of(subject.timeline, event)).collect()
     },
+    unreadable_events: usize = subject.description.unreadable_events,
     events_may_be_missing: bool = subject.description.may_miss_events,
 }
 
@@ -441,7 +459,10 @@ fn version(subject: &DescribedObject<'_>) -> String {
     let end =
         last.filter(|last| subject.timeline.reel().kind_of(*last) == Some(EventType::Deleted));
     let end = end.map(|end| subject.timeline.wall_of(end));
-    let at_least = if missed.any(|span| end.is_none_or(|end| span.from < end)) {
+    // That there is a version which cannot be read is known.
+    let is_missed =
+        |span: &UnobservedSpan| !span.is_of_bodies() && end.is_none_or(|end| span.from < end);
+    let at_least = if missed.any(is_missed) {
         "at least "
     } else {
         ""
@@ -468,6 +489,7 @@ fn print_relatives(
     let relatives = &subject.description.relatives;
     let owner = |owner: &OwnerRef| {
         let was_there = match owner.exists {
+            Some(true) if owner.is_unreadable => " (cannot be read)",
             Some(true) => "",
             Some(false) => " (not there then)",
             None => " (not known whether it was there)",
@@ -499,12 +521,16 @@ fn print_relatives(
         let name = if place == 0 { "owns" } else { "" };
         page.value(name, &format!("{resource}: {}{rest}", shown.join(", ")))?;
     }
-    if relatives.unsearched > 0 {
-        let resources = count(relatives.unsearched, "resource");
-        page.value(
-            "",
-            &format!("what it owns among {resources} is not known: not recorded then"),
-        )?;
+    let unsearched = relatives.unsearched;
+    for (number, one, why) in [
+        (unsearched.resources, "resource", "not recorded then"),
+        (unsearched.objects, "object", "cannot be read"),
+    ] {
+        if number > 0 {
+            let among = count(number, one);
+            let words = format!("what it owns among {among} is not known: {why}");
+            page.value("", &words)?;
+        }
     }
     Ok(())
 }
@@ -566,6 +592,12 @@ fn print_events(
     let events = &subject.description.events;
     if subject.timeline.event_resources().is_empty() {
         return page.line(Style::Faint, "  not recorded");
+    }
+    let unreadable = subject.description.unreadable_events;
+    if unreadable > 0 {
+        let unreadable = count(unreadable, "Event");
+        let words = format!("  {unreadable} of this time cannot be read: some may be about it");
+        page.line(Style::Wary, &words)?;
     }
     if subject.description.may_miss_events {
         page.line(

@@ -175,6 +175,16 @@ fn an_object_whose_versions_can_be_read_is_known() {
     assert_eq!(waited, outputs(DEMO, &question, 1));
     let question = format!("get {object} --at 23:22:13");
     assert_eq!(outputs(&path, &question, 0), outputs(DEMO, &question, 0));
+    // Its sections name what they lack.
+    let page = outputs(&path, &format!("describe {object} --at 23:22:13"), 3);
+    for words in [
+        "Conditions:",
+        "what it owns among ",
+        "of this time cannot be read",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert!(!page.contains("error:"), "{page}");
     let absent = outputs(&path, "history co/nothing", 1);
     assert!(absent.contains("was never observed"), "{absent}");
 }

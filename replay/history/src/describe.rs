@@ -56,6 +56,8 @@ pub struct Description {
     pub left_out: usize,
     /// The Events about it.
     pub events: Vec<LoggedEvent>,
+    /// The number of Events of this time that cannot be read: some may be about it.
+    pub unreadable_events: usize,
     /// Whether more may be missing.
     pub may_miss_events: bool,
 }
@@ -91,7 +93,7 @@ impl Timeline {
     /// included, and `most` the largest number of versions on either side.
     ///
     /// # Errors
-    /// When the reel is damaged there.
+    /// When the reel is damaged where the version is.
     pub fn describe(
         &self,
         resource: &ResourceInfo,
@@ -121,7 +123,9 @@ impl Timeline {
             about: Some(Regarding::named(resource, &held.namespace, &held.name)),
             severities: Vec::new(),
         });
-        let events = events.collect::<Result<Vec<LoggedEvent>, QueryError>>()?;
+        // Each section leaves out and counts what is unreadable: the object itself can be read.
+        let (events, unreadable): (Vec<_>, Vec<_>) = events.partition(Result::is_ok);
+        let events = events.into_iter().flatten().collect();
         let text = |pointer: &str| {
             let text = value.pointer(pointer).and_then(Value::as_str);
             text.unwrap_or_default().to_owned()
@@ -149,6 +153,7 @@ impl Timeline {
             around,
             left_out,
             events,
+            unreadable_events: unreadable.len(),
             may_miss_events: self.may_miss_events(bounds),
         })
     }

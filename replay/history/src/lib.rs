@@ -92,7 +92,7 @@ pub use object_version::{LifetimeEnd, ObjectLifetime, ObjectVersion, ResourceSna
 pub use page::{IncompleteList, ObjectPage, PageLine};
 pub use proof::{Integrity, OutageSum, Proof, ReelVerdict, ResourceCompleteness, ResourceProof};
 pub use quantity::Quantity;
-pub use related::{Child, OwnedObject, OwnedObjects, OwnerRef, Relatives};
+pub use related::{Child, OwnedObject, OwnedObjects, OwnerRef, Relatives, UnsearchedCounts};
 pub use rollout::{Revision, RolloutState};
 pub use samples::CounterMove;
 pub use schema::{ResourceSchema, SchemaField, SchemaSource, definition_lives, is_custom_resource};

@@ -30,6 +30,9 @@ pub struct OwnerRef {
     /// completely.
     #[serde(skip)]
     pub exists: Option<bool>,
+    /// Whether it existed but cannot be read, so that its own owners are not known.
+    #[serde(skip)]
+    pub is_unreadable: bool,
 }
 
 /// An owned object.
@@ -50,8 +53,17 @@ pub struct Relatives {
     pub owners: Vec<OwnerRef>,
     /// The owned objects, by resource, namespace and name.
     pub children: Vec<Child>,
-    /// The number of resources that could not be searched, because their state is not known.
-    pub unsearched: usize,
+    /// What could not be searched for them.
+    pub unsearched: UnsearchedCounts,
+}
+
+/// What was not searched for owned objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnsearchedCounts {
+    /// The number of resources whose state is not known.
+    pub resources: usize,
+    /// The number of objects that cannot be read.
+    pub objects: usize,
 }
 
 #[derive(Default, Deserialize)]
@@ -74,7 +86,7 @@ impl Relatives {
     /// one, without Events: the cost is that of a state, not of the reel.
     ///
     /// # Errors
-    /// When the reel is damaged there.
+    /// When the reel is damaged where the version is.
     pub fn of(
         timeline: &Timeline,
         seq: Seq,
@@ -83,7 +95,7 @@ impl Relatives {
     ) -> Result<Self, QueryError> {
         let body = metadata(&timeline.reel().body(seq)?);
         let mut relatives = Self::default();
-        Self::climb(timeline, &body, namespace, cut, &mut relatives.owners)?;
+        Self::climb(timeline, &body, namespace, cut, &mut relatives.owners);
         if body.uid.is_empty() {
             return Ok(relatives);
         }
@@ -97,7 +109,7 @@ impl Relatives {
     /// Finds the owners of a version of an object, then those of its controller, and so on.
     ///
     /// # Errors
-    /// When the reel is damaged there.
+    /// When the reel is damaged where the version is.
     pub fn owners_of(
         timeline: &Timeline,
         seq: Seq,
@@ -106,7 +118,7 @@ impl Relatives {
     ) -> Result<Vec<OwnerRef>, QueryError> {
         let body = metadata(&timeline.reel().body(seq)?);
         let mut owners = Vec::new();
-        Self::climb(timeline, &body, namespace, cut, &mut owners)?;
+        Self::climb(timeline, &body, namespace, cut, &mut owners);
         Ok(owners)
     }
 
@@ -141,7 +153,7 @@ impl Relatives {
         namespace: &str,
         cut: Cut,
         owners: &mut Vec<OwnerRef>,
-    ) -> Result<(), QueryError> {
+    ) {
         let mut next = body.owner_references.clone().unwrap_or_default();
         while owners.len() < MOST_OWNERS && !next.is_empty() {
             let mut above = Vec::new();
@@ -154,16 +166,17 @@ impl Relatives {
                 };
                 let controls = owner.controller == Some(true);
                 let is_new = owners.iter().all(|known| known.uid != owner.uid);
-                owners.push(owner);
                 if let (OwnerLookup::There(seq), true, true) = (found, controls, is_new) {
-                    let body = metadata(&timeline.reel().body(seq)?);
-                    above = body.owner_references.unwrap_or_default();
+                    match timeline.reel().body(seq) {
+                        Ok(body) => above = metadata(&body).owner_references.unwrap_or_default(),
+                        Err(_) => owner.is_unreadable = true,
+                    }
                 }
+                owners.push(owner);
             }
             next = above;
         }
         owners.truncate(MOST_OWNERS);
-        Ok(())
     }
 
     /// Finds an owner's version at a moment.
@@ -222,29 +235,30 @@ fn holds(body: &[u8], uid: &str) -> bool {
 }
 
 /// Visits the states of the resources whose objects may have owners in a namespace, or in any if it
-/// is empty, without Events. Returns the number of resources that could not be searched, because
-/// their state is not known.
+/// is empty, without Events.
 fn search(
     timeline: &Timeline,
     namespace: &str,
     cut: Cut,
     mut visit: impl FnMut(&ResourceSnapshot) -> Result<(), QueryError>,
-) -> Result<usize, QueryError> {
+) -> Result<UnsearchedCounts, QueryError> {
     let events = timeline.event_resources();
     let filter = ObjectFilter {
         namespace: (!namespace.is_empty()).then_some(namespace),
         names: &[],
     };
-    let mut unsearched = 0;
+    let mut unsearched = UnsearchedCounts::default();
     for resource in timeline.resources().iter() {
         if events.contains(&resource.id) || (!namespace.is_empty() && !resource.namespaced) {
             continue;
         }
         let state = timeline.as_of(resource.id, cut, &filter);
         if state.certainty.has_state() {
+            unsearched.objects += state.unreadable.len();
             visit(&state)?;
         } else {
-            unsearched += usize::from(!timeline.objects_of(resource.id).is_empty());
+            let is_there = !timeline.objects_of(resource.id).is_empty();
+            unsearched.resources += usize::from(is_there);
         }
     }
     Ok(unsearched)
@@ -266,8 +280,8 @@ pub struct OwnedObject {
 pub struct OwnedObjects {
     /// The objects, by resource, namespace and name.
     pub objects: Vec<OwnedObject>,
-    /// The number of resources that could not be searched, because their state is not known.
-    pub unsearched: usize,
+    /// What could not be searched for them.
+    pub unsearched: UnsearchedCounts,
 }
 
 impl OwnedObjects {

@@ -238,12 +238,14 @@ pub(super) fn read_owners(
         let words = format!("  and {} more", tree.left_out);
         tree.lines.push(PanelLine::of(Ink::Faint, words));
     }
-    if owned.unsearched > 0 {
-        let words = format!(
-            "░ {} resources unknown at this time: dependents may be missing",
-            owned.unsearched
-        );
-        tree.lines.push(PanelLine::of(Ink::Wary, words));
+    for (number, what) in [
+        (owned.unsearched.resources, "resources unknown at this time"),
+        (owned.unsearched.objects, "objects unreadable"),
+    ] {
+        if number > 0 {
+            let words = format!("░ {number} {what}: dependents may be missing");
+            tree.lines.push(PanelLine::of(Ink::Wary, words));
+        }
     }
     Ok((tree.lines, own.saturating_sub(3)))
 }
