@@ -180,6 +180,12 @@ fn event_resources(timeline: &Timeline) -> Result<Vec<ResourceId>, CommandError>
     if resources.is_empty() && timeline.reel().has_losses() {
         return Err(damaged("no Events in the readable part of the reel"));
     }
+    if resources.is_empty() && timeline.has_lost_records() {
+        return Err(CommandError::unknown(
+            "no Events in the reel, which was recovered from a damaged one",
+        )
+        .hint("to see what is lost: kubereel info REEL"));
+    }
     if resources.is_empty() {
         return Err(
             CommandError::unknown("no Events in the reel: they were not recorded")

@@ -373,7 +373,7 @@ fn trust(
     let resources = timeline.resources().iter();
     let read = resources.filter(|info| read.contains(&(&*info.group, &*info.plural)));
     let read: Vec<_> = read.map(|info| info.id).collect();
-    if read.is_empty() {
+    if read.is_empty() && !timeline.has_lost_records() {
         return IntervalTrust::NotRecorded;
     }
     let unobserved = read

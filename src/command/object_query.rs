@@ -466,7 +466,12 @@ impl ChangeTrust {
                 Self::Complete
             }
         });
-        each.max().unwrap_or(Self::Complete)
+        // The announcement of a resource is a record, too.
+        each.max().unwrap_or(if timeline.has_lost_records() {
+            Self::Lost
+        } else {
+            Self::Complete
+        })
     }
 
     /// Gives the exit code of an answer that lists changes.

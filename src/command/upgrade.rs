@@ -198,6 +198,10 @@ fn not_seen(timeline: &Timeline, kind: UpdateKind, certainty: &Certainty) -> Com
             kind.as_str()
         ));
     }
+    if timeline.has_lost_records() {
+        let message = "no ClusterVersion in the reel, which was recovered from a damaged one";
+        return CommandError::unknown(message).hint("to see what is lost: kubereel info REEL");
+    }
     CommandError::unknown(
         "no ClusterVersion in the reel: not an OpenShift cluster, or it was not recorded",
     )

@@ -164,6 +164,25 @@ fn a_time_whose_records_are_lost_is_not_complete() {
 }
 
 #[test]
+fn of_a_recovered_reel_without_a_resource_nothing_is_judged() {
+    let copies = Copies::new();
+    let path = copies.recovered(&copies.without_begin());
+    for (command, words) in [
+        ("test", "no resource can be read"),
+        ("events -A", "recovered from a damaged one"),
+        ("upgrade", "recovered from a damaged one"),
+        ("intervals", "records of this time are lost"),
+        ("top-writers", "records of this time are lost"),
+    ] {
+        let all = outputs(&path, command, 4);
+        assert!(all.contains(words), "{command}: {all}");
+        for wrong in ["was recorded", "not recorded", "not OpenShift"] {
+            assert!(!all.contains(wrong), "{command}: {all}");
+        }
+    }
+}
+
+#[test]
 fn an_object_whose_versions_can_be_read_is_known() {
     let copies = Copies::new();
     let path = copies.without_late_bodies();

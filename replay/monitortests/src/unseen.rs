@@ -17,6 +17,8 @@ pub(crate) struct Unseen {
     pub(crate) missing: BTreeMap<String, String>,
     /// The resources that were there and whose state was never known.
     never_listed: BTreeSet<String>,
+    /// The whole time, if damage took records and not one resource is left.
+    pub(crate) lost: Option<CaseGap>,
     is_imported: bool,
     /// Whether the recording tells which resources the cluster has.
     knows_all: bool,
@@ -38,6 +40,14 @@ impl Unseen {
             if coverage.is_some_and(|one| !one.spans().is_empty() || one.imported().is_some()) {
                 known.insert(info.qualified());
             }
+        }
+        if unseen.dark.is_empty() && timeline.has_lost_records() {
+            unseen.lost = Some(CaseGap {
+                from: timeline.start(),
+                to: timeline.end(),
+                why: "no resource can be read: the reel is damaged, or it was recovered from a damaged one"
+                    .to_owned(),
+            });
         }
         // A resource that came back, or in another version, is there more than once.
         let names = unseen.dark.keys();

@@ -418,8 +418,11 @@ fn print_omitted(
         .iter()
         .partition(|omitted| omitted.why.is_unknown());
     let cluster = match report.facts.release() {
-        // What cannot be read may be of OpenShift.
-        _ if !report.facts.is_openshift() && report.unread.is_empty() => {
+        // What cannot be read, or is lost, may be of OpenShift.
+        _ if !report.facts.is_openshift()
+            && report.unread.is_empty()
+            && !report.has_lost_records =>
+        {
             "this cluster, which is not OpenShift".to_owned()
         }
         Some(release) if report.facts.is_openshift() => format!("OpenShift {release}"),

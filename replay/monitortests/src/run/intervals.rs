@@ -53,6 +53,7 @@ pub fn run_intervals(
         upstream: None,
         uses: asked.exceptions.uses(),
         unread: Vec::new(),
+        has_lost_records: false,
     };
     judge(&mut report, chosen, None, &Unseen::default(), asked);
     report

@@ -168,6 +168,7 @@ impl InProgress {
                 asked: self.chosen.iter_mut().map(SelectedTest::asked).sum(),
             },
             unread: unread.map(ToString::to_string).collect(),
+            has_lost_records: timeline.has_lost_records(),
         };
         judge(
             &mut report,
@@ -251,7 +252,7 @@ pub(super) fn judge(
             });
             continue;
         }
-        for case in cases(&mut one, &scene) {
+        for case in cases(&mut one, &scene, unseen) {
             let mut decided = outcome(&one.about, case, |case, finding| {
                 let uses = &mut report.uses;
                 asked
@@ -293,7 +294,13 @@ fn apply(
 }
 
 /// Returns the cases of a monitor test, with the times that it could not see.
-fn cases(one: &mut SelectedTest, scene: &JudgeContext<'_>) -> Vec<TestCase> {
+fn cases(one: &mut SelectedTest, scene: &JudgeContext<'_>, unseen: &Unseen) -> Vec<TestCase> {
+    if let Some(lost) = &unseen.lost {
+        return vec![TestCase {
+            dark: vec![lost.clone()],
+            ..TestCase::named(&one.about.junit)
+        }];
+    }
     if let Some(Missing::NotRecorded(why)) = one.missing.take() {
         return vec![TestCase {
             junit: one.about.junit.clone(),

@@ -84,6 +84,8 @@ pub struct RunReport {
     pub work: RunStats,
     /// What could not be read of it, the first few.
     pub unread: Vec<String>,
+    /// Whether damage took records, here or before the reel was recovered.
+    pub has_lost_records: bool,
 }
 
 impl RunReport {
