@@ -15,6 +15,8 @@ use std::process::ExitCode;
 /// Runs the command line of this process to its exit code.
 pub fn main() -> ExitCode {
     redaction::take_panics();
+    // A program without it dies without a word, as every program does by default.
+    drop(kubereel_recorder::catch_file_limit());
     let mut given: Vec<OsString> = std::env::args_os().collect();
     if is_recording(&given) {
         // Before anything else: a job may end its observer at once. The command repeats it, and reports a failure.

@@ -394,9 +394,13 @@ impl PartFile {
         let _turn = turn(&self.path);
         // Another import may have been killed since this one began.
         remove_leftover(&self.path)?;
-        let appender = Appender::create(&self.path)?;
-        self.is_own = true;
-        Ok(appender)
+        let created = Appender::create(&self.path);
+        // On a full disk it may fail after it has made the file.
+        self.is_own = !matches!(
+            created,
+            Err(OpenError::Exists { .. } | OpenError::InUse { .. })
+        );
+        Ok(created?)
     }
 
     fn resume(&mut self) -> Result<Appender, ImportError> {

@@ -32,7 +32,9 @@ pub use access::{StatusAccess, StatusToken, StatusTokenError};
 pub use budget::default_max_memory;
 pub use error::RecordError;
 pub use health::RecorderStatus;
-pub use lifecycle::{Recorder, RecordingSummary, StatusHandle, catch_signals, context_names};
+pub use lifecycle::{
+    Recorder, RecordingSummary, StatusHandle, catch_file_limit, catch_signals, context_names,
+};
 pub use marks::{MarkError, MarkPlace, leave_mark};
 pub use observer::{LABELS, Observation, ObserverOutcome, job_labels, observe};
 pub use options::{

@@ -209,3 +209,27 @@ fn the_smallest_form_of_a_sealed_reel_is_a_new_file() {
     );
     shelf.kubereel("seal --smallest run.reel new.reel").ok();
 }
+
+/// On a file system without room the same happens, by an error of the write alone.
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_grow_is_an_error_that_leaves_nothing() {
+    let shelf = Shelf::new();
+    let node = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"a","uid":"u"}}"#;
+    fs::write(shelf.path("node.json"), node).expect("written");
+    let before = shelf.names();
+    for line in [
+        "seal run.reel",
+        "recover run.reel new.reel",
+        "export run.reel all.jsonl",
+        "import node.json --at 2026-11-22T23:21:11Z -o new.reel",
+    ] {
+        let mut shell = Command::new("sh");
+        shell.current_dir(shelf.folder.path());
+        let limited = format!("ulimit -f 100; exec \"$0\" {line}");
+        shell.args(["-c", &limited, env!("CARGO_BIN_EXE_kubereel")]);
+        let ran = run(&mut shell).code(5);
+        assert!(ran.err.starts_with("error: "), "{line}: {ran:?}");
+        assert_eq!(shelf.names(), before, "{line}");
+    }
+}

@@ -122,24 +122,37 @@ const SIGXFSZ: i32 = 25;
 #[cfg(unix)]
 const SIGHUP: u32 = 1;
 
+/// From here on a write beyond the size limit of files fails, and does not kill the process: what was written is
+/// removed, and the user reads why. It must not be called from within a runtime.
+///
+/// # Errors
+/// When the handler cannot be installed.
+pub fn catch_file_limit() -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        // The handler stays when the receiver goes.
+        signal_runtime()?.block_on(async { signal(SignalKind::from_raw(SIGXFSZ)).map(drop) })?;
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn signal_runtime() -> io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+}
+
 /// From here on the signals that end a run no longer kill the process: one that arrives before the run ends it as soon
-/// as it begins. A write beyond the size limit of files fails, and does not kill the process either. It must not be
-/// called from within a runtime.
+/// as it begins. It must not be called from within a runtime.
 ///
 /// # Errors
 /// When the handlers cannot be installed.
 pub fn catch_signals() -> io::Result<()> {
     #[cfg(unix)]
     {
-        use tokio::signal::unix::{SignalKind, signal};
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        let signals = runtime.block_on(async {
-            // The handler stays when the receiver goes.
-            signal(SignalKind::from_raw(SIGXFSZ)).map(drop)?;
-            Signals::listen()
-        })?;
+        let signals = signal_runtime()?.block_on(async { Signals::listen() })?;
         *caught() = Some(signals);
     }
     Ok(())

@@ -12,8 +12,8 @@ mod run;
 mod sealing;
 mod supervise;
 
-pub use ending::catch_signals;
 pub(crate) use ending::{Signals, WholeReel};
+pub use ending::{catch_file_limit, catch_signals};
 pub use kubeconfig::context_names;
 pub use run::{Recorder, RecordingSummary, StatusHandle};
 pub(crate) use run::{TimelinePen, listen, serve_status};
