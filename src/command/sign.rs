@@ -1,6 +1,6 @@
 //! `kubereel sign`: an SSH signature over the digest of a recording, in a file beside it.
 
-use crate::arguments::JsonOutput;
+use crate::arguments::{self, JsonOutput};
 use crate::command::info;
 use crate::command_error::{CommandError, Exit};
 use crate::outputs::outputs;
@@ -56,7 +56,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["key", "passphrase_file", "signature", "force", "output"])]
     statement: bool,
     /// Where to write the signature; default: REEL.sig
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = arguments::output_file())]
     signature: Option<PathBuf>,
     /// Overwrite the signature file
     #[arg(long)]

@@ -144,6 +144,27 @@ fn where_the_first_records_are_lost_the_recording_begins_with_the_first_readable
         assert!(!out.contains("nothing is lost by this"), "{out}");
     }
     let _counts = outputs(&path, "top-writers --from 23:21:12 --to 23:21:13", 3);
+    let export = kubereel(&["export", &path, "-o", "jsonl"]).code(3).err;
+    assert!(
+        export.contains("records up to 6143 lie where the reel is damaged"),
+        "{export}"
+    );
+}
+
+#[test]
+fn info_lists_unreadable_texts_as_verify_does() {
+    let copies = Copies::new();
+    let mut bytes = copies.bytes.clone();
+    bytes[204_800..270_336].fill(0);
+    let path = copies.write("texts.reel", &bytes);
+    let listed = |command: &str, place: &str| {
+        let out = kubereel(&[command, &path, "-o", "json"]).code(3).out;
+        let said: Value = serde_json::from_str(&out).expect("JSON");
+        said.pointer(place).cloned().expect("a list")
+    };
+    let damage = listed("info", "/damage");
+    assert!(damage.to_string().contains("a text of note "), "{damage}");
+    assert_eq!(damage, listed("verify", "/integrity/damage"));
 }
 
 #[test]

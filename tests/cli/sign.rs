@@ -305,6 +305,9 @@ fn keys_that_cannot_sign_say_what_to_use() {
     desk.kubereel("sign run.reel -k rsa.pub")
         .code(2)
         .says("error: rsa.pub: not an OpenSSH private key\n");
+    desk.kubereel("sign run.reel -k rsa --signature -")
+        .code(2)
+        .says("cannot write to stdout; name a file");
     let statement = desk.kubereel("sign run.reel --statement").ok();
     let armored = desk
         .keygen("-q -Y sign -f rsa -n recording@kubereel", &statement)

@@ -214,7 +214,10 @@ impl<'a> Scan<'a> {
             self.lasts.clear();
             return Err(ReadError::Event {
                 seq: first,
-                cause: format!("events up to {} lie where the reel is damaged", self.next),
+                cause: format!(
+                    "records up to {} lie where the reel is damaged",
+                    self.next.0.saturating_sub(1)
+                ),
             });
         };
         let last = block.end().min(self.end.0);

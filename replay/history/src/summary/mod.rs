@@ -7,7 +7,7 @@ mod account;
 mod reel;
 mod resource;
 
-pub(crate) use reel::{not_covered_summaries, outage_summaries};
+pub(crate) use reel::{not_covered_summaries, note_texts, outage_summaries};
 
 pub use account::{AccountSummary, LeftOutSummary, RangeSummary};
 pub use reel::{

@@ -8,11 +8,12 @@ use crate::tables::count_of;
 use crate::timeline::Timeline;
 use crate::timetext::{OptionalRfc3339, Rfc3339};
 use kubereel_format::{
-    EventType, Lifecycle, Note, REDACTION_PREFIX, RecordedAt, ResourceId, ResourceInfo, Seq,
-    SessionEnd,
+    BlobId, EventType, Lifecycle, Note, REDACTION_PREFIX, ReadError, RecordedAt, Reel, ResourceId,
+    ResourceInfo, Seq, SessionEnd,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The content of a reel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -289,8 +290,29 @@ impl DamageSummary {
     /// Describes all damage, of this file or of the file from which it was recovered.
     pub(crate) fn all(timeline: &Timeline) -> Vec<Self> {
         let damaged = timeline.damaged().iter();
-        damaged.map(|span| Self::of(timeline, span)).collect()
+        let damaged = damaged.map(|span| Self::of(timeline, span));
+        let reel = timeline.reel();
+        // Without a loss no text is read: they may be large.
+        let texts = reel.has_losses().then(|| note_texts(reel));
+        let texts = texts.into_iter().flatten();
+        let lost = texts.filter_map(|(note, text)| {
+            let place = format!("a text of note {note}");
+            Some(Self::of_place(place, text.err()?.to_string()))
+        });
+        damaged.chain(lost).collect()
     }
+}
+
+/// Reads the texts and documents of a reel, with the notes that have them.
+pub(crate) fn note_texts(reel: &Reel) -> impl Iterator<Item = (Seq, Result<Arc<[u8]>, ReadError>)> {
+    reel.notes().iter().flat_map(|entry| {
+        let blobs: &[BlobId] = match &entry.note {
+            Note::OddLine { blobs, .. } | Note::Document { blobs, .. } => blobs,
+            _ => &[],
+        };
+        let texts = blobs.iter().map(|blob| reel.blob(*blob));
+        texts.map(|text| (entry.seq, text))
+    })
 }
 
 /// A cluster.
