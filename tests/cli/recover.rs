@@ -4,6 +4,7 @@
 use super::run::{DEMO, kubereel};
 use serde_json::Value;
 use std::fs;
+use std::ops::Range;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -46,21 +47,25 @@ impl Copies {
 
     /// Writes a copy of which only the objects of the last events are unreadable.
     fn without_late_bodies(&self) -> String {
-        let mut bytes = self.bytes.clone();
-        bytes[344_064..409_600].fill(0);
-        self.write("bodies.reel", &bytes)
+        self.zeroed("bodies.reel", 344_064..409_600)
     }
 
     /// Writes a copy whose first records cannot be read, and of the others no object.
     fn without_begin(&self) -> String {
+        self.zeroed("begin.reel", 120_000..280_000)
+    }
+
+    fn zeroed(&self, name: &str, part: Range<usize>) -> String {
         let mut bytes = self.bytes.clone();
-        bytes[120_000..280_000].fill(0);
-        self.write("begin.reel", &bytes)
+        bytes.get_mut(part).expect("a part").fill(0);
+        self.write(name, &bytes)
     }
 
     /// Recovers a damaged copy, of which something is lost.
     fn recovered(&self, damaged: &str) -> String {
-        let new = format!("{damaged}.new.reel");
+        let name = damaged.rsplit('/').next().expect("a name");
+        let new = self.path(&format!("new-{name}"));
+        let new = new.to_str().expect("text").to_owned();
         let _stats = kubereel(&["recover", damaged, &new]).code(1);
         new
     }
@@ -154,9 +159,7 @@ fn where_the_first_records_are_lost_the_recording_begins_with_the_first_readable
 #[test]
 fn info_lists_unreadable_texts_as_verify_does() {
     let copies = Copies::new();
-    let mut bytes = copies.bytes.clone();
-    bytes[204_800..270_336].fill(0);
-    let path = copies.write("texts.reel", &bytes);
+    let path = copies.zeroed("texts.reel", 204_800..270_336);
     let listed = |command: &str, place: &str| {
         let out = kubereel(&[command, &path, "-o", "json"]).code(3).out;
         let said: Value = serde_json::from_str(&out).expect("JSON");
@@ -170,13 +173,12 @@ fn info_lists_unreadable_texts_as_verify_does() {
 #[test]
 fn a_time_whose_records_are_lost_is_not_complete() {
     let copies = Copies::new();
-    let end = (copies.recovered(&copies.cut()), "23:21:50", "23:22:00");
-    let begin = (
-        copies.recovered(&copies.without_begin()),
-        "23:21:12",
-        "23:21:13",
-    );
-    for (path, from, to) in [end, begin] {
+    let (end, begin) = (copies.cut(), copies.without_begin());
+    for (damaged, from, to) in [
+        (end, "23:21:50", "23:22:00"),
+        (begin, "23:21:12", "23:21:13"),
+    ] {
+        let path = copies.recovered(&damaged);
         for command in ["events -A", "intervals", "top-writers", "grep etcd"] {
             let all = outputs(&path, &format!("{command} --from {from} --to {to}"), 4);
             assert!(!all.contains("complete"), "{command}: {all}");

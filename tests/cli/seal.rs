@@ -224,11 +224,11 @@ fn a_file_that_may_not_grow_is_an_error_that_leaves_nothing() {
         "export run.reel all.jsonl",
         "import node.json --at 2026-11-22T23:21:11Z -o new.reel",
     ] {
-        let mut shell = Command::new("sh");
-        shell.current_dir(shelf.folder.path());
-        let limited = format!("ulimit -f 100; exec \"$0\" {line}");
-        shell.args(["-c", &limited, env!("CARGO_BIN_EXE_kubereel")]);
-        let ran = run(&mut shell).code(5);
+        let mut limited = Command::new("sh");
+        limited.current_dir(shelf.folder.path());
+        let script = format!("ulimit -f 100; exec \"$0\" {line}");
+        limited.args(["-c", &script, env!("CARGO_BIN_EXE_kubereel")]);
+        let ran = run(&mut limited).code(5);
         assert!(ran.err.starts_with("error: "), "{line}: {ran:?}");
         assert_eq!(shelf.names(), before, "{line}");
     }
