@@ -221,6 +221,12 @@ impl<'a> ControllerReport<'a> {
     }
 }
 
+/// Returns the words for a condition: `Degraded=True Reason`.
+pub(crate) fn condition_word(kind: &str, status: &str, reason: &str) -> String {
+    let gap = if reason.is_empty() { "" } else { " " };
+    format!("{kind}={status}{gap}{reason}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

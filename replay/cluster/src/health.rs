@@ -1,7 +1,7 @@
 //! The meaning of states: the one interpretation of conditions and Pod phases. A condition whose
 //! good status is not known has no health, because a guess would be shown as a fact.
 
-use crate::condition::{ControllerReport, StatusCondition};
+use crate::condition::{ControllerReport, StatusCondition, condition_word};
 use crate::objects::CONFIG_PREFIX;
 use crate::pod::PodStage;
 use crate::state_health::StateHealth;
@@ -405,12 +405,6 @@ fn of_stage(stage: WorkloadStage) -> (StateHealth, String) {
         WorkloadStage::Stuck(words) => (StateHealth::Bad, words),
         WorkloadStage::Nothing(words) => (StateHealth::Down, words),
     }
-}
-
-/// Returns the words for a condition: `Degraded=True Reason`.
-pub fn condition_word(kind: &str, status: &str, reason: &str) -> String {
-    let gap = if reason.is_empty() { "" } else { " " };
-    format!("{kind}={status}{gap}{reason}")
 }
 
 /// Returns whether a Node is cordoned.

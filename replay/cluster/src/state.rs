@@ -12,8 +12,9 @@
 //!   returns the unobserved times in it.
 
 use crate::condition::StatusCondition;
+use crate::condition::condition_word;
 use crate::container::ContainerHealth;
-use crate::health::{StateKind, condition_word};
+use crate::health::StateKind;
 use crate::mark::{MarkSpan, RecordMark};
 use crate::state_health::StateHealth;
 use kubereel_format::{Evidence, ObjectId, RecordedAt, ResourceId};

@@ -1,7 +1,6 @@
 //! Faults that objects of some kinds state outside of the conditions whose types are known: one table of kinds.
 
-use crate::condition::{ControllerReport, StatusCondition};
-use crate::health::condition_word;
+use crate::condition::{ControllerReport, StatusCondition, condition_word};
 use crate::state_health::StateHealth;
 use kubereel_format::ResourceInfo;
 use kubereel_history::field::{ObservedGeneration, at, items, number, text};

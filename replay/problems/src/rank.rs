@@ -156,27 +156,7 @@ impl ProblemRanking<'_> {
 
     /// Returns whether a problem explains another one.
     fn explains(&self, one: &Problem, other: &Problem) -> bool {
-        if one.object == other.object {
-            return false;
-        }
-        let from = match (one.kind, other.failure_on_node()) {
-            // What other Nodes have to do with it does not count.
-            (
-                SignKind::NodeNotReady | SignKind::NodeRebooted | SignKind::NodePressure,
-                Some(failure),
-            ) => failure.from.at,
-            // It is called until it times out, and only then are there words for it.
-            (SignKind::Webhook, _) => quoting(one, other).unwrap_or(other.from.at),
-            _ => other.from.at,
-        };
-        let is_earlier = between(from, one.from.at) <= noticed_within(one, other);
-        // The containers of a Node that was rebooted are started again one after the other.
-        let later = match one.kind {
-            SignKind::NodeRebooted if !one.is_planned => RESTARTED,
-            _ => SLACK,
-        };
-        let is_then = one.to.is_none_or(|to| between(to, from) <= later);
-        if !is_earlier || !is_then {
+        if one.object == other.object || !was_before(one, other) {
             return false;
         }
         match (one.kind, other.kind) {
@@ -345,6 +325,27 @@ fn quoting(webhook: &Problem, other: &Problem) -> Option<RecordedAt> {
     let signs = other.signs.iter();
     let quoting = signs.filter(|sign| sign.message.contains(words));
     quoting.map(|sign| sign.from.at).min()
+}
+
+/// Returns whether a problem began before another one, and was not over long before it.
+fn was_before(one: &Problem, other: &Problem) -> bool {
+    let from = match (one.kind, other.failure_on_node()) {
+        // What other Nodes have to do with it does not count.
+        (
+            SignKind::NodeNotReady | SignKind::NodeRebooted | SignKind::NodePressure,
+            Some(failure),
+        ) => failure.from.at,
+        // It is called until it times out, and only then are there words for it.
+        (SignKind::Webhook, _) => quoting(one, other).unwrap_or(other.from.at),
+        _ => other.from.at,
+    };
+    let is_earlier = between(from, one.from.at) <= noticed_within(one, other);
+    // The containers of a Node that was rebooted are started again one after the other.
+    let later = match one.kind {
+        SignKind::NodeRebooted if !one.is_planned => RESTARTED,
+        _ => SLACK,
+    };
+    is_earlier && one.to.is_none_or(|to| between(to, from) <= later)
 }
 
 /// Returns how much later than its consequence a problem may be noticed: it must have begun before.

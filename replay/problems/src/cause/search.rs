@@ -572,6 +572,19 @@ impl<'a> Search<'a> {
             }
         }
         let mut best = best?;
+        best.score *= self.doubt(&best, info, object, relation);
+        (best.score >= THRESHOLD).then_some(best)
+    }
+
+    /// Returns the factor by which a cause counts less: what a controller wrote, or what its object ran well with.
+    fn doubt(
+        &self,
+        best: &Cause,
+        info: &ResourceInfo,
+        object: ObjectId,
+        relation: &Relation,
+    ) -> f64 {
+        let (seq, mut factor) = (best.at.seq, 1.0);
         // What a controller of the cluster wrote is seldom what somebody did.
         let is_controller = |name: &String| {
             matches!(
@@ -580,22 +593,22 @@ impl<'a> Search<'a> {
             )
         };
         if !best.by.is_empty() && best.by.iter().all(is_controller) {
-            best.score *= 0.4;
+            factor *= 0.4;
         }
         if relation.via == OWN
             && best.field.starts_with("spec.template")
             && is_seen_at_start(self.problem.kind)
             && self.ran_well(info, object, seq)
         {
-            best.score *= 0.5;
+            factor *= 0.5;
         }
         if relation.via == OWN
             && best.field.contains("desiredConfig")
             && self.was_configured(object, seq)
         {
-            best.score *= 0.3;
+            factor *= 0.3;
         }
-        (best.score >= THRESHOLD).then_some(best)
+        factor
     }
 
     /// Returns whether all Pods of a workload's version were available long enough before the first sign.
