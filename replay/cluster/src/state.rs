@@ -11,8 +11,7 @@
 //! - An interval does not claim that it was observed throughout: `Timeline::unobserved_spans`
 //!   returns the unobserved times in it.
 
-use crate::condition::StatusCondition;
-use crate::condition::condition_word;
+use crate::condition::{StatusCondition, condition_word};
 use crate::container::ContainerHealth;
 use crate::health::StateKind;
 use crate::mark::{MarkSpan, RecordMark};

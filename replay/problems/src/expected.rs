@@ -357,6 +357,23 @@ impl<'a> ExpectedSpans<'a> {
         }) || self.is_planned(root, std::slice::from_ref(one))
     }
 
+    /// Returns whether what a Pod showed began and ended with a planned outage of its Node.
+    pub(crate) fn ends_with_plan(&self, span: &SignSpan) -> bool {
+        let end = self.objects.timeline.end();
+        let (until, most) = match span.end.at() {
+            Some(to) => (to, RESTARTED),
+            None => (end, SLACK),
+        };
+        let outages = self.outages.get_or_init(|| self.planned_outages());
+        let mut of_node = outages.iter().filter(|(node, ..)| *node == span.node);
+        !matches!(
+            span.sign.kind,
+            SignKind::ImagePull | SignKind::OutOfMemory | SignKind::DrainHeld
+        ) && of_node.any(|(_, from, to)| {
+            between(span.from.at, *from) <= SLACK && between(*to, until) <= most
+        })
+    }
+
     fn planned_outages(&self) -> Vec<(&'a str, RecordedAt, RecordedAt)> {
         let end = self.objects.timeline.end();
         let of_nodes = self.objects.found.spans.iter().filter(|span| {

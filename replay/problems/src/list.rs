@@ -533,7 +533,10 @@ impl<'a> ListBuilder<'a> {
                 })
                 .collect(),
             nodes: self.failures_on_nodes(&root, telling, spans),
-            is_planned: self.expected.is_planned(&root, spans),
+            is_planned: self.expected.is_planned(&root, spans)
+                || spans
+                    .iter()
+                    .all(|(_, _, span)| self.expected.ends_with_plan(span)),
             consequence_of: None,
             causes: Vec::new(),
             score: 0,

@@ -722,6 +722,36 @@ fn exits_long_after_a_planned_reboot_are_not_part_of_it() {
 }
 
 #[test]
+fn exits_with_the_reboots_of_several_nodes_are_planned() {
+    let mut life = Life::of(&[("nodes", "Node"), ("pods", "Pod")]);
+    let exited = |node: &str| {
+        let mut pod = agent(node, "True");
+        let status = &mut pod["status"]["containerStatuses"][0];
+        status["restartCount"] = json!(1);
+        status["lastState"] = json!({"terminated": {"exitCode": 255, "reason": "Unknown"}});
+        pod
+    };
+    for name in ["n1", "n2"] {
+        life.put("nodes", name, reported("True", false));
+        life.put("pods", &format!("shop/{name}"), agent(name, "True"));
+    }
+    for (name, minute) in [("n1", 10), ("n2", 25)] {
+        life.until(&format!("14:{minute}:00"));
+        life.put("nodes", name, reported("True", true));
+        life.wait(30_000);
+        life.put("nodes", name, reported("Unknown", true));
+        life.wait(60_000);
+        life.put("nodes", name, reported("True", false));
+        life.wait(20_000);
+        life.put("pods", &format!("shop/{name}"), exited(name));
+    }
+    let list = life.end("14:50:00");
+    assert!(unplanned(&list).is_empty(), "{:?}", unplanned(&list));
+    let mut lines = list.problems.iter().map(line);
+    assert!(lines.any(|line| line.starts_with("Job shop/agent")));
+}
+
+#[test]
 fn a_reboot_that_the_recording_does_not_show_the_end_of_is_planned_for_some_time() {
     let ends = |time: &str| {
         let mut life = Life::of(&[("nodes", "Node"), ("pods", "Pod")]);
