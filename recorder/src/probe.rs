@@ -27,8 +27,8 @@ const EVERY_MILLIS: u64 = 2_000;
 /// The interval during an outage: it bounds the end of the outage.
 const RETRY_MILLIS: u64 = 1_000;
 
-/// A process that wakes up later than this was paused.
-const PAUSED: Duration = Duration::from_secs(3);
+/// A process that wakes up this much later was paused, in microseconds.
+const PAUSED_MICROS: u64 = 3_000_000;
 /// How many notes of outages may wait for room in the queue; further outages are not noted.
 const MAX_WAITING: usize = 64;
 
@@ -84,22 +84,22 @@ impl Prober {
                 .elapsed()
                 .micros
                 .saturating_sub(probed.micros);
-            let pause = Duration::from_millis(every).saturating_sub(Duration::from_micros(spent));
+            let pause_micros = (every * 1_000).saturating_sub(spent);
             let asleep = self.shared.clock.elapsed().micros;
-            tokio::time::sleep(pause).await;
-            let stood = self.shared.clock.elapsed().micros.saturating_sub(asleep);
-            self.paused(Duration::from_micros(stood).saturating_sub(pause));
+            tokio::time::sleep(Duration::from_micros(pause_micros)).await;
+            let slept = self.shared.clock.elapsed().micros.saturating_sub(asleep);
+            self.paused(slept.saturating_sub(pause_micros));
         }
     }
 
     /// Notes a time in which no probe was sent because this process did not run: the changes of that time are
     /// received, and dated, later.
-    fn paused(&mut self, stood: Duration) {
-        if stood < PAUSED {
+    fn paused(&mut self, late_micros: u64) {
+        if late_micros < PAUSED_MICROS {
             return;
         }
         let stamp = self.shared.now();
-        for note in self.telling.paused(stood).into_iter().flatten() {
+        for note in self.telling.paused(late_micros).into_iter().flatten() {
             self.outage(stamp, Some(note));
         }
     }
@@ -470,15 +470,14 @@ impl OutageTracker {
     }
 
     /// Returns the notes of a time in which this process did not run, unless it is part of an outage.
-    fn paused(&self, stood: Duration) -> Option<[Note; 2]> {
+    fn paused(&self, late_micros: u64) -> Option<[Note; 2]> {
         let endpoint = || self.endpoint.clone();
         (self.standing == Some(EndpointState::Answers)).then(|| {
             let began = Note::OutageBegan {
                 endpoint: endpoint(),
                 class: OutageClass::Other,
                 error: "the recorder was paused".to_owned(),
-                // More than half a million years do not pass.
-                since_micros: u64::try_from(stood.as_micros()).unwrap_or(u64::MAX),
+                since_micros: late_micros,
             };
             let ended = Note::OutageEnded {
                 endpoint: endpoint(),
@@ -683,7 +682,7 @@ mod tests {
     fn a_pause_of_the_recorder_is_noted_unless_the_server_is_out() {
         let mut telling = OutageTracker::default();
         assert_eq!(telling.ask("https://a:1"), None);
-        let pause = Duration::from_secs(25);
+        let pause = 25_000_000;
         assert_eq!(telling.paused(pause), None, "nothing was ever answered");
         assert_eq!(telling.answered(), None);
         let [began, ended] = telling.paused(pause).expect("notes");

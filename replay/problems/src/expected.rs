@@ -205,7 +205,7 @@ impl<'a> ExpectedSpans<'a> {
     }
 
     /// Returns whether an attempt of a Job failed that succeeded in the end, or that tries again at the end after this one
-    /// failure. Another Job of its name is no attempt of it.
+    /// failure. Another Job of its name is not an attempt of it.
     fn is_retried_job(&self, shown: &ProblemObject, span: &SignSpan) -> bool {
         let owner_of = |object: &ObjectId| {
             let owner = self.objects.found.controllers.get(object)?;

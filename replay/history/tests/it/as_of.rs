@@ -777,7 +777,7 @@ fn a_watch_that_goes_on_after_a_refusal_misses_nothing() {
 }
 
 #[test]
-fn a_watch_that_is_silent_while_nobody_answers_or_reads_proves_nothing() {
+fn a_watch_that_is_silent_in_an_outage_or_a_pause_proves_nothing() {
     for (has_changed, is_paused) in [(true, false), (false, false), (true, true), (false, true)] {
         let (timeline, stream, ()) = life(|script, stream| {
             script.wait(1000);
