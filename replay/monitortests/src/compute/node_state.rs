@@ -92,10 +92,26 @@ fn changes(reason: &str, is_monitor: bool) -> (&'static [NodeTurn], Option<NodeT
     }
 }
 
+/// Returns what a reason closes in exact mode beyond that: an update without a reboot ends, too.
+fn closed_without_reboot(reason: &str, is_monitor: bool) -> &'static [NodeTurn] {
+    match reason {
+        "MachineConfigReached" if is_monitor => &[
+            NodeTurn::Drain,
+            NodeTurn::OperatingSystemUpdate,
+            NodeTurn::Reboot,
+        ],
+        "SkipReboot" => &[NodeTurn::Drain, NodeTurn::OperatingSystemUpdate],
+        "Uncordon" => &[NodeTurn::Drain],
+        _ => &[],
+    }
+}
+
 /// Returns whether what anybody said of a node may turn its state, or tells its roles.
 pub(super) fn reads(now: &Interval) -> bool {
     let (closed, opened) = changes(&now.message.reason, false);
-    let is_turn = !closed.is_empty() || opened.is_some();
+    let is_turn = !closed.is_empty()
+        || opened.is_some()
+        || !closed_without_reboot(&now.message.reason, false).is_empty();
     now.locator.keys.contains_key("node") && (is_turn || now.message.annotation("roles").is_some())
 }
 
@@ -131,6 +147,16 @@ pub(super) fn spans(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
                 ended(state, &now.message.human, roles)
             };
             made.push(span(level, node, state, message, since, Some(now.from)));
+        }
+        if run.mode.is_exact() {
+            for &state in closed_without_reboot(&now.message.reason, is_monitor) {
+                let since = states.close(&(node, state));
+                made.extend(since.map(|since| {
+                    let message = message(state, &now.message.human, roles);
+                    let message = message.with("phase", state.name());
+                    span(Level::Info, node, state, message, since, Some(now.from))
+                }));
+            }
         }
         if let Some(state) = opened.filter(|state| !is_derived(state)) {
             let since = Since {

@@ -15,6 +15,8 @@ pub(super) struct PodBounds<'a> {
     pub(super) first: Option<RecordedAt>,
     /// Its own changes, in order.
     pub(super) changes: &'a [&'a Interval],
+    /// When its phase became `Failed`.
+    pub(super) failed: Option<RecordedAt>,
 }
 
 impl PodBounds<'_> {
@@ -82,7 +84,8 @@ impl PodBounds<'_> {
         // One that was not observed to wait or run had ended when it was first observed.
         let ended = ended.filter(|_| life.is_empty());
         let ended = ended.and_then(|_| ready.first().map(|now| now.from));
-        exit.or(ended).or_else(|| self.end())
+        // The kubelet drops the statuses of an evicted Pod's containers.
+        exit.or(ended).or(self.failed).or_else(|| self.end())
     }
 
     /// Returns from when a container can be ready.

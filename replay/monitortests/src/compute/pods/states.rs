@@ -22,6 +22,8 @@ const PROBE_MICROS: i64 = 1_000_000;
 struct PodStory<'a> {
     first: Option<RecordedAt>,
     pod: Vec<&'a Interval>,
+    /// When its phase became `Failed`, after which none of its containers runs.
+    failed: Option<RecordedAt>,
     containers: BTreeMap<&'a Arc<str>, Container<'a>>,
 }
 
@@ -48,12 +50,13 @@ pub(crate) fn states(
     for (pod, mut instants) in pods {
         let first_of_pod = made.len();
         instants.sort_by(|one, other| order(one, other, run.mode));
-        let told = told(&instants);
+        let told = told(&instants, run.mode);
         let bounds = PodBounds {
             run,
             pod: &pod,
             first: told.first,
             changes: &told.pod,
+            failed: told.failed,
         };
         let category = Category {
             locator: locator(&pod, None, words),
@@ -120,7 +123,7 @@ fn order(one: &Interval, other: &Interval, mode: Mode) -> Ordering {
         .then_with(|| one.message.reason.cmp(&other.message.reason))
 }
 
-fn told<'a>(instants: &[&'a Interval]) -> PodStory<'a> {
+fn told<'a>(instants: &[&'a Interval], mode: Mode) -> PodStory<'a> {
     let mut told = PodStory {
         first: instants.first().map(|now| now.from),
         ..PodStory::default()
@@ -128,11 +131,12 @@ fn told<'a>(instants: &[&'a Interval]) -> PodStory<'a> {
     for &now in instants {
         let reason = now.message.reason.as_ref();
         let Some(container) = now.locator.keys.get("container") else {
-            if matches!(
-                reason,
-                "Created" | "Scheduled" | "GracefulDelete" | "Deleted"
-            ) {
-                told.pod.push(now);
+            match reason {
+                "Created" | "Scheduled" | "GracefulDelete" | "Deleted" => told.pod.push(now),
+                // Upstream draws no time between such a request and the end.
+                "ForceDelete" if mode.is_exact() => told.pod.push(now),
+                "Evicted" | "Preempted" | "Failed" => told.failed = told.failed.or(Some(now.from)),
+                _ => {}
             }
             continue;
         };
@@ -185,10 +189,12 @@ impl Category {
             let mut span = self.span(&last, Some(now.from), words);
             if last.message.is_none() {
                 if reason == self.begins {
-                    // It began before it was seen to begin, if the pod says so.
+                    // It began before it was seen to begin, if the pod says so; behind an end, an observed
+                    // wait is that of its own record.
+                    let is_again = self.is_exact && last.seq.is_some();
                     last = Now {
                         message: Some(&now.message),
-                        from: span.from,
+                        from: if is_again { now.from } else { span.from },
                         seq: now.seq,
                     };
                     continue;
@@ -203,9 +209,10 @@ impl Category {
                 };
                 span.seq = now.seq;
             }
-            // What would have been missed at the first sight of the Pod, or within one version, is not
-            // known to have been there.
-            let is_seen = last.message.is_some() || !self.is_exact || !span.is_instant();
+            // What would have been missed at the first sight of the Pod, within one version, or by a run that
+            // only its exit shows, is not known to have been there.
+            let is_known = !span.is_instant() && self.ends != Some(reason);
+            let is_seen = last.message.is_some() || !self.is_exact || is_known;
             made.extend(is_seen.then_some(span));
             let message = (self.ends != Some(reason)).then_some(&now.message);
             last = Now {

@@ -8,11 +8,15 @@ use crate::reading;
 use serde_json::Value;
 
 const LISTS: [&str; 2] = ["/status/containerStatuses", "/status/initContainerStatuses"];
+/// Upstream does not look at these, which are never ready.
+const EPHEMERAL: &str = "/status/ephemeralContainerStatuses";
 const STARTED: &str = "/state/running/startedAt";
 
 /// Notes what containers began and ended.
 pub(super) fn life(pod: WatchedPod<'_>, before: Option<&Value>, ledger: &mut Ledger) {
-    for list in LISTS {
+    let ephemeral = pod.mode.is_exact().then_some(EPHEMERAL);
+    for list in LISTS.into_iter().chain(ephemeral) {
+        let was_seen = before.is_some();
         let before = before.map_or(&[][..], |before| reading::list(before, list));
         let statuses = reading::list(pod.now(), list);
         let old = |status| reading::item(before, "name", reading::text(status, "/name"));
@@ -23,8 +27,13 @@ pub(super) fn life(pod: WatchedPod<'_>, before: Option<&Value>, ledger: &mut Led
             starts(pod, status, old(status), ledger);
         }
         for status in statuses {
-            if let Some(old) = old(status) {
-                exits(pod, status, old, ledger);
+            match old(status) {
+                Some(old) => exits(pod, status, old, ledger),
+                // It ran and ended since the version before, which had no status of it.
+                None if was_seen && pod.mode.is_exact() => {
+                    exits(pod, status, &Value::Null, ledger);
+                }
+                None => {}
             }
         }
         for status in statuses {

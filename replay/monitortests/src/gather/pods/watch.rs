@@ -57,7 +57,11 @@ impl Watcher for PodsWatcher {
             "status.message".to_owned(),
         ];
         paths.extend(SharedIps::PATHS.map(str::to_owned));
-        for list in ["containerStatuses", "initContainerStatuses"] {
+        for list in [
+            "containerStatuses",
+            "initContainerStatuses",
+            "ephemeralContainerStatuses",
+        ] {
             for field in [
                 "name",
                 "ready",
@@ -90,6 +94,9 @@ impl Watcher for PodsWatcher {
                 containers::life(pod, None, ledger);
                 containers::readiness(pod, None, ledger);
                 changes::pending(pod, None, ledger);
+                if self.mode.is_exact() {
+                    changes::deletion(pod, &Value::Null, ledger);
+                }
             }
             (Action::Changed, Some(before)) => {
                 changes::pending(pod, Some(before), ledger);

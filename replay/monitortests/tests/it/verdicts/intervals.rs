@@ -623,6 +623,95 @@ fn a_container_that_had_ended_when_it_was_first_seen_is_not_unready() {
     assert_eq!(pod_states(reel, &LIFE), [""; 0]);
 }
 
+/// A Pod `shop/web`, whose container `main` runs, with one version a minute: the status of one container.
+fn statuses(list: &str, container: &str, versions: &[Value]) -> Reel {
+    let mut reel = Reel::new().pod("shop/web");
+    for (minute, status) in versions.iter().enumerate() {
+        let clock = format!("10:{:02}:00", minute + 1);
+        let mut status = status.clone();
+        status["name"] = json!(container);
+        reel = reel
+            .at(&clock)
+            .change("Pod", "shop/web", json!({"status": {list: [status]}}));
+    }
+    reel.until("10:30:00")
+}
+
+#[test]
+fn a_container_waits_from_the_version_that_shows_it_and_not_from_its_exit() {
+    let waiting = json!({"state": {"waiting": {"reason": "CrashLoopBackOff"}}, "restartCount": 0});
+    let run = json!({"state": running("10:00:30")});
+    let reel = statuses(
+        "containerStatuses",
+        "main",
+        &[run, json!({"state": terminated("10:01:30")}), waiting],
+    );
+    assert_eq!(
+        pod_states(reel, &["ContainerWait", "ContainerStart"]),
+        [
+            "10:00:00 - 10:01:00 ContainerStart",
+            "10:01:00 - 10:02:00 ContainerStart",
+            "10:03:00 -  ContainerWait",
+        ]
+    );
+}
+
+#[test]
+fn an_exit_that_the_first_status_reports_is_one() {
+    for list in ["containerStatuses", "ephemeralContainerStatuses"] {
+        let reel = || statuses(list, "late", &[json!({"state": terminated("10:00:30")})]);
+        assert_eq!(
+            pod_states(reel(), &["ContainerWait", "ContainerStart"]),
+            ["10:00:00 -  ContainerStart"]
+        );
+        let exits = told(reel(), Mode::Exact, "PodMonitor");
+        let exits = exits
+            .iter()
+            .filter(|one| one.contains("reason/ContainerExit"));
+        assert_eq!(exits.count(), 1, "{list}");
+    }
+}
+
+#[test]
+fn an_evicted_pod_without_statuses_does_not_run() {
+    let reel = statuses(
+        "containerStatuses",
+        "main",
+        &[json!({"state": running("10:00:30"), "ready": true})],
+    )
+    .at("10:05:00")
+    .change(
+        "Pod",
+        "shop/web",
+        json!({"status": {"phase": "Failed", "reason": "Evicted", "containerStatuses": []}}),
+    )
+    .until("10:30:00");
+    assert_eq!(
+        pod_states(reel, &["ContainerStart", "Ready"]),
+        [
+            "10:00:00 - 10:01:00 ContainerStart",
+            "10:00:00 - 10:05:00 Ready",
+            "10:01:00 - 10:05:00 ContainerStart",
+        ]
+    );
+}
+
+#[test]
+fn a_pod_that_is_deleted_when_it_is_first_seen_is_being_deleted() {
+    let reel = Reel::new()
+        .put(json!({
+            "kind": "Pod",
+            "metadata": {"namespace": "shop", "name": "web", "deletionGracePeriodSeconds": 30,
+                "deletionTimestamp": "2026-11-21T10:00:30Z"},
+            "spec": {"nodeName": "n1"},
+        }))
+        .until("10:05:00");
+    assert_eq!(
+        pod_states(reel, &["Scheduled", "GracefulDelete"]),
+        ["10:00:00 Scheduled", "10:00:00 -  GracefulDelete"]
+    );
+}
+
 fn machine(name: &str, phase: &str) -> Value {
     json!({"kind": "Machine",
         "metadata": {"name": name, "namespace": "openshift-machine-api",
@@ -733,6 +822,34 @@ fn an_update_ends_with_its_node() {
         upstream[0].starts_with("10:01:00 - 10:05:00 I"),
         "{upstream:#?}"
     );
+}
+
+#[test]
+fn an_update_without_a_reboot_ends_with_what_was_skipped() {
+    let said = |reel: Reel, reason: &str| reel.event("Node", "worker-0", reason, reason);
+    let reel = || {
+        let reel = Reel::new().node("worker-0", "worker").at("10:01:00");
+        let reel = reel.node_config("worker-0", "desiredConfig", "rendered-worker-2");
+        let reel = said(reel.at("10:02:00"), "Cordon");
+        let reel = said(reel.at("10:03:00"), "Uncordon");
+        let reel = said(reel.at("10:04:00"), "OSUpdateStarted");
+        let reel = said(reel.at("10:05:00"), "SkipReboot").at("10:06:00");
+        reel.node_config("worker-0", "currentConfig", "rendered-worker-2")
+            .until("10:20:00")
+    };
+    let phases = |mode| -> Vec<String> {
+        let all = told(reel(), mode, "NodeState");
+        let phases = all.iter().filter(|one| one.contains("NodeUpdatePhases"));
+        phases
+            .map(|one| one.split(" I ").next().unwrap_or(one).to_owned())
+            .collect()
+    };
+    assert_eq!(
+        phases(Mode::Exact),
+        ["10:02:00 - 10:03:00", "10:04:00 - 10:05:00"]
+    );
+    // Upstream lets the update of the operating system last to the end.
+    assert!(phases(Mode::Upstream)[1].contains("never completed"));
 }
 
 #[test]
