@@ -176,13 +176,15 @@ pub(crate) fn restarts(before: &Value, pod: &Value) -> Vec<Sign> {
 }
 
 /// Returns how a container failed last, if it was started again since an older status that does not have this end.
-fn ended_between<'a>(old: &Value, status: &'a Value) -> Option<&'a Value> {
+fn ended_between<'a>(old: &'a Value, status: &'a Value) -> Option<&'a Value> {
     let restarts = |status| number(status, "/restartCount").unwrap_or_default();
     let ended = at(status, "/lastState/terminated")?;
-    let finished = text(ended, "/finishedAt");
-    let is_shown =
-        at(old, "/state/terminated").is_some_and(|shown| text(shown, "/finishedAt") == finished);
     let has_failed = number(ended, "/exitCode").is_some_and(|code| code != 0);
+    let run = |ended: &'a Value| (text(ended, "/containerID"), text(ended, "/finishedAt"));
+    let is = |shown: &'a Value| run(shown) == run(ended);
+    // A container that waits to be started again has its end in the last state already.
+    let was_last = at(old, "/state/waiting").and(at(old, "/lastState/terminated"));
+    let is_shown = at(old, "/state/terminated").is_some_and(is) || was_last.is_some_and(is);
     (restarts(status) > restarts(old) && has_failed && !is_shown).then_some(ended)
 }
 

@@ -130,6 +130,26 @@ fn killed_later() -> Life {
 }
 
 #[test]
+fn a_container_that_is_started_after_a_crash_loop_has_not_failed_again() {
+    let failed = json!({"terminated": {"exitCode": 1, "reason": "Error", "containerID": "cri-o://1",
+        "finishedAt": "2026-11-21T14:00:00Z"}});
+    let status = |ready: bool, restarts: u64, state: Value| {
+        json!({"metadata": {}, "spec": {"containers": [{"name": "app"}]},
+            "status": {"phase": "Running", "containerStatuses": [
+                {"name": "app", "ready": ready, "restartCount": restarts, "state": state, "lastState": failed}]}})
+    };
+    let mut life = Life::of(&[("pods", "Pod")]);
+    let waiting = json!({"waiting": {"reason": "CrashLoopBackOff"}});
+    life.put("pods", "shop/m", status(false, 1, waiting));
+    life.until("14:04:00");
+    life.put("pods", "shop/m", status(true, 2, json!({"running": {}})));
+    let list = life.end("14:40:00");
+    assert_eq!(lines(&list), ["Pod shop/m CrashLoopBackOff"]);
+    let problem = list.problems.first().expect("a problem");
+    assert!(problem.later_reason().is_none(), "{problem:#?}");
+}
+
+#[test]
 fn the_sign_that_names_a_problem_has_its_own_times() {
     let list = killed_later().end("14:40:00");
     assert_eq!(lines(&list), ["Pod shop/m OOMKilled"]);
