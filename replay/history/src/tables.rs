@@ -81,6 +81,14 @@ impl ReelTables {
             .map_or_else(|| self.end, |stamp| stamp.wall)
     }
 
+    /// Returns the earliest time whose state includes a record. It is later than the record's own time if one
+    /// in front of it is: connections deliver beside each other, and the first lists come within milliseconds.
+    pub(crate) fn seen_from(&self, seq: Seq) -> RecordedAt {
+        let at = self.wall_of(seq);
+        let later = (self.reel.seq_after(at).0..=seq.0).map(|between| self.wall_of(Seq(between)));
+        later.fold(at, RecordedAt::max)
+    }
+
     /// Returns the last version of an object before a record.
     pub(crate) fn last_version(&self, object: ObjectId, below: Seq) -> Option<Seq> {
         let versions = self.reel.versions(object);

@@ -126,13 +126,13 @@ impl Certainty {
         };
         match cut {
             Cut::Arrival { below, wall } => {
-                Self::at_arrival(coverage, filter, (below, wall), tables.end())
+                Self::at_arrival(tables, coverage, filter, (below, wall))
             }
-            Cut::Revision(rv) => match Self::at_revision(coverage, filter, rv) {
+            Cut::Revision(rv) => match Self::at_revision(tables, coverage, filter, rv) {
                 // What other resources had then shows that this one had no later change.
-                after @ Self::AfterLast { .. } => place_of(rv).map_or(after, |at| {
-                    Self::at_arrival(coverage, filter, at, tables.end())
-                }),
+                after @ Self::AfterLast { .. } => {
+                    place_of(rv).map_or(after, |at| Self::at_arrival(tables, coverage, filter, at))
+                }
                 certainty => certainty,
             },
         }
@@ -140,15 +140,16 @@ impl Certainty {
 
     /// Judges the state after all records below one, seen as of a wall-clock time.
     fn at_arrival(
+        tables: &ReelTables,
         coverage: &Coverage,
         filter: &ObjectFilter<'_>,
         (cut, wall): (Seq, RecordedAt),
-        last: RecordedAt,
     ) -> Self {
+        let last = tables.end();
         let is_after_last = wall > last;
         match coverage.first_ranked(filter, |span| span.holds(cut, wall)) {
             Some((rank, span)) if rank < WATCHES || !is_after_last => {
-                Self::of(span, coverage.first_after(cut))
+                Self::of(span, coverage.first_after(tables, cut))
             }
             _ if is_after_last => Self::AfterLast { last },
             _ => coverage.known_at(cut, wall),
@@ -156,9 +157,14 @@ impl Certainty {
     }
 
     /// Judges the state after the change with a resourceVersion.
-    fn at_revision(coverage: &Coverage, filter: &ObjectFilter<'_>, rv: u128) -> Self {
+    fn at_revision(
+        tables: &ReelTables,
+        coverage: &Coverage,
+        filter: &ObjectFilter<'_>,
+        rv: u128,
+    ) -> Self {
         let first = coverage.covered.first();
-        let first = first.map(|span| span.covered.from_time);
+        let first = first.map(|span| tables.seen_from(span.begun_by));
         match coverage.first_ranked(filter, |span| span.holds_revision(rv)) {
             // A missing state has precedence over one that may be wrong.
             Some((rank, span)) if rank == GAPS || coverage.span_at_revision(rv).is_some() => {
@@ -257,10 +263,12 @@ impl Coverage {
     }
 
     /// Returns when the state is first known after all records below one.
-    fn first_after(&self, cut: Seq) -> Option<RecordedAt> {
+    fn first_after(&self, tables: &ReelTables, cut: Seq) -> Option<RecordedAt> {
         let after = self.covered.iter().find(|span| span.begun_by >= cut);
         let imported = self.imported.map(|imported| imported.since);
-        after.map(|span| span.covered.from_time).or(imported)
+        after
+            .map(|span| tables.seen_from(span.begun_by))
+            .or(imported)
     }
 
     /// Returns the certainty of a state that no span hides.

@@ -69,6 +69,38 @@ fn life<T>(more: impl FnOnce(&mut Script, Stream) -> T) -> (Timeline, Stream, T)
 }
 
 #[test]
+fn the_first_known_state_has_a_time_at_which_it_is_shown() {
+    let (timeline, pods) = write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &["po"]);
+        let others = script.resource("configmaps", "ConfigMap", &["cm"]);
+        script.wait(1000);
+        let stream = script.connect(pods, None);
+        let beside = script.connect(others, None);
+        script.initial(stream, A, 9, &pod(A, 9, "x"));
+        // An object of the other list was received a moment later, and is in front of the end of this one.
+        script.wait(5);
+        script.initial(beside, B, 8, &pod(B, 8, "x"));
+        script.wait(-5);
+        script.synced(stream, 10);
+        script.wait(20);
+        script.synced(beside, 10);
+        script.finish();
+        pods
+    });
+    let Certainty::BeforeFirst { first: Some(first) } = at(&timeline, pods, "start").certainty
+    else {
+        panic!("not known at the start");
+    };
+    let shown = at(&timeline, pods, &kubereel_history::timetext::rfc3339(first));
+    assert!(
+        matches!(shown.certainty, Certainty::Known { .. }),
+        "{shown:?}"
+    );
+    assert_eq!(names(&shown), ["web/a"]);
+}
+
+#[test]
 fn an_object_whose_deletion_was_not_observed_does_not_come_back() {
     let (timeline, stream, ()) = life(|script, stream| {
         let later = thing("web", "a", "uid-a2");
