@@ -248,18 +248,22 @@ impl ResourceProof {
         } else {
             ResourceCompleteness::Complete
         };
+        let unseen = UnseenSummary::all(timeline, info.id);
         let mut missing = gaps.iter().map(|gap| gap.missing_at_most);
+        let missing = missing.try_fold(0u64, |sum, most| Some(sum.saturating_add(most?)));
+        // Without a list, or outside of gaps, no revisions bound the changes.
+        let is_bounded = unseen.is_empty() && state != ResourceCompleteness::NeverListed;
         Self {
             resource: info.qualified(),
             version: info.version.clone(),
             state,
             from: spans.first().map(|span| span.covered.from_time),
             to: spans.last().map(|span| span.covered.to_time),
-            missing_at_most: missing.try_fold(0u64, |sum, most| Some(sum.saturating_add(most?))),
+            missing_at_most: missing.filter(|_| is_bounded),
             gaps,
             reconstructed,
             proven,
-            unseen: UnseenSummary::all(timeline, info.id),
+            unseen,
         }
     }
 }

@@ -81,7 +81,10 @@ pub(super) fn endpoint_slice_row(slice: ObjectPart<'_>, at: RecordedAt) -> Vec<S
     let ports = slice
         .at("ports")
         .items()
-        .map(|port| port.at("port").plain_or("*"));
+        .map(|port| match port.at("port").plain() {
+            number if !number.is_empty() => number,
+            _ => port.at("name").plain_or("*"),
+        });
     let endpoints = slice.at("endpoints").items();
     let addresses = endpoints.filter_map(|endpoint| endpoint.at("addresses").items().next());
     vec![
