@@ -327,6 +327,20 @@ pub(crate) fn bounds(
     Ok(bounds)
 }
 
+/// Finds where a list of changes begins: those of the first moment itself are among them, as its printed time is that
+/// of a change.
+pub(crate) fn first_change(
+    timeline: &Timeline,
+    asked: Option<Moment>,
+    from: Option<Cut>,
+) -> Option<Cut> {
+    // Behind the last record nothing follows, and of it nothing is asked.
+    from.map(|from| match asked {
+        Some(Moment::End) => from,
+        _ => timeline.in_front_of(from),
+    })
+}
+
 /// Refuses bounds that hold nothing between; `None` for the ends of the recording.
 pub(crate) fn refuse_backward(
     timeline: &Timeline,

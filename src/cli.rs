@@ -215,6 +215,20 @@ pub(crate) fn unknown_flag(error: &clap::Error, words: &[OsString]) -> Option<Co
     })
 }
 
+/// Makes the error of a flag whose number cannot be read; `None` of every other mistake.
+pub(crate) fn no_whole_number(error: &clap::Error) -> Option<CommandError> {
+    let cause = std::error::Error::source(error)?;
+    let is_number =
+        cause.is::<std::num::ParseIntError>() || cause.is::<std::num::TryFromIntError>();
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let flag = text(ContextKind::InvalidArg)?.split(' ').next()?;
+    let value = text(ContextKind::InvalidValue)?;
+    is_number.then(|| CommandError::usage(format!("{flag}: {value:?} is not a valid whole number")))
+}
+
 /// Makes the error of a command line that gives a file for the output format; `None` of every other mistake.
 pub(crate) fn format_is_file(error: &clap::Error, words: &[OsString]) -> Option<CommandError> {
     if error.kind() != ErrorKind::InvalidValue {

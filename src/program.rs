@@ -57,6 +57,7 @@ pub fn main() -> ExitCode {
             let known = cli::missing_resource(&error)
                 .or_else(|| cli::unknown_command(&error, &words))
                 .or_else(|| cli::unknown_flag(&error, &words))
+                .or_else(|| cli::no_whole_number(&error))
                 .or_else(|| cli::format_is_file(&error, &words));
             if let Some(error) = known {
                 return say(&error, &screen, called);

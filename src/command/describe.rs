@@ -575,10 +575,10 @@ fn print_around(
         }
     }
     if described.left_out > 0 {
-        let more = count(described.left_out, "version");
+        let more = number(described.left_out);
         page.line(
             Style::Faint,
-            &format!("  {more} further away: kubereel history shows all"),
+            &format!("  {more} more; --versions shows more of them, kubereel history all"),
         )?;
     }
     Ok(())

@@ -77,6 +77,12 @@ Examples:
   kubereel diff run.reel deploy/shop -n web --from +10m --to +12m
   kubereel diff run.reel nodes --from rv:4000 --to rv:9000 --exit-code -o json
 
+Exit codes:
+  0  compared
+  1  with --exit-code: there are differences
+  3  the reel is damaged; what can be read was compared
+  4  some or all of it is not known at one of the moments
+
 {}",
         arguments::forms_help()
     )
@@ -182,7 +188,13 @@ fn one_resource<'a>(
         ("to", pair.after, &pair.states.1),
     ] {
         if !state.certainty.has_state() {
-            return Err(object_query::no_state(timeline, asked.resource, state));
+            let flag = format!("--{word}");
+            return Err(object_query::no_state(
+                timeline,
+                asked.resource,
+                state,
+                &flag,
+            ));
         }
         let line = object_query::header(timeline, state, asked.cut, screen.err_paint());
         let line = line.strip_prefix("at ").unwrap_or(&line);

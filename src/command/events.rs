@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// Only Events of these types: Normal, Warning, or both with a comma
     #[arg(long, value_name = "TYPE", value_delimiter = ',', value_parser = read_type)]
     types: Vec<String>,
-    /// Only Events received after this moment
+    /// Only Events received from this moment on
     #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     from: Option<Moment>,
     /// Only Events received up to this moment
@@ -117,7 +117,8 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let timeline = &timeline;
     let resources = event_resources(timeline)?;
     let bounds = arguments::bounds(timeline, args.from, args.to)?;
-    let (question, about) = question(args, timeline, bounds)?;
+    let first = arguments::first_change(timeline, args.from, bounds.0);
+    let (question, about) = question(args, timeline, (first, bounds.1))?;
     let mut printer = EventPrinter::of(timeline, args);
     printer.print_all(timeline.event_log(question), screen)?;
     let asked = AskedEvents {
@@ -137,7 +138,7 @@ struct AskedEvents<'a> {
 
 /// Prints Events as they are recorded.
 fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
-    let mut bounds = FollowBounds::new(args.from, args.to);
+    let mut bounds = FollowBounds::of_changes(args.from, args.to);
     let mut told = ToldSpans::default();
     let mut kept = None;
     let take = |state: &FollowedReel, is_last: bool, screen: &mut Console| {

@@ -193,6 +193,8 @@ pub(crate) struct FollowBounds {
     from: Option<Moment>,
     to: Option<Moment>,
     pinned: Option<PinnedBounds>,
+    /// Whether changes at the first moment are asked for, and not the state then.
+    lists_changes: bool,
 }
 
 /// Where a question begins and ends; `None` for the ends of the recording.
@@ -229,6 +231,15 @@ impl FollowBounds {
             from,
             to,
             pinned: None,
+            lists_changes: false,
+        }
+    }
+
+    /// Takes the bounds of a list of changes, those of the first moment among them.
+    pub(crate) const fn of_changes(from: Option<Moment>, to: Option<Moment>) -> Self {
+        Self {
+            lists_changes: true,
+            ..Self::new(from, to)
         }
     }
 
@@ -244,14 +255,19 @@ impl FollowBounds {
         };
         let from = match from.map(|from| from.place(timeline)) {
             None => None,
-            Some(Some(from)) => Some(from),
+            Some(Some(place)) => Some(place),
             Some(None) => return Ok(None),
         };
         let to = to.and_then(|to| to.place(timeline));
         arguments::refuse_backward(timeline, (from, to))?;
+        let first = if self.lists_changes {
+            arguments::first_change(timeline, self.from, from)
+        } else {
+            from
+        };
         Ok(Some(FollowPart {
             asked_from: from,
-            from: part_begin(from, state.new_from),
+            from: part_begin(first, state.new_from),
             to,
             // A change of an earlier revision may come later.
             is_over: matches!(to, Some(Cut::Arrival { .. })),

@@ -129,14 +129,10 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let searched: Vec<_> = searched.map(|info| info.id).collect();
     let is_empty = searched.is_empty();
     let trust = ChangeTrust::of(&timeline, searched, (from, to));
-    if trust != ChangeTrust::Complete {
-        summary = format!(
-            "{summary} · {}",
-            trust.words(&timeline, "some may be missing")
-        );
-    }
-    screen.aside(summary)?;
-    let is_unknown = is_empty || trust.exit() == Exit::Unknown;
+    let words = trust.words(&timeline, "some may be missing");
+    screen.aside(format!("{summary} · {words}"))?;
+    // An import does not prove that a value did not exist.
+    let is_unknown = is_empty || trust == ChangeTrust::Imported || trust.exit() == Exit::Unknown;
     for line in &found.unreadable {
         screen.aside(format!("cannot read {}", harmless(line)))?;
     }

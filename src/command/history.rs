@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Only versions that change this field or one below it; may be given more than once
     #[arg(long = "field", value_name = "FIELD")]
     fields: Vec<Field>,
-    /// Only versions after this moment
+    /// Only versions from this moment on
     #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     from: Option<Moment>,
     /// Only versions up to this moment
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
 
 /// Prints versions as they are recorded.
 fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
-    let mut bounds = FollowBounds::new(args.from, args.to);
+    let mut bounds = FollowBounds::of_changes(args.from, args.to);
     let mut told = ToldSpans::default();
     let mut tally: Option<HistoryTally> = None;
     let take = |state: &FollowedReel, is_last: bool, screen: &mut Console| {
@@ -212,7 +212,8 @@ pub(crate) fn answer(
     let (from, to) = arguments::bounds(timeline, args.from, args.to)?;
     let end = arguments::resolve(timeline, args.to.unwrap_or(Moment::End), "--to")?;
     let named = find(timeline, args, end, to)?;
-    let history = timeline.history(question(args, &named, from, to));
+    let first = arguments::first_change(timeline, args.from, from);
+    let history = timeline.history(question(args, &named, first, to));
     let certainty = timeline.certainty(named.resource.id, end);
     let trust = (&certainty, (from, to));
     let head = head(timeline, &named, &history, trust);

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     if let Some(path) = new {
         let path = path.display();
         screen.aside(harmless(&format!(
-            "note: {path} is a new file: the mark is recorded when a recorder follows this file"
+            "note: {path} was created: a recorder that follows this file records the mark"
         )))?;
     }
     Ok(Exit::Yes)

@@ -194,7 +194,7 @@ impl TargetObject<'_> {
         };
         let state = timeline.as_of(self.resource.id, cut, &filter);
         if !state.certainty.has_state() {
-            return Err(no_state(timeline, self.resource, &state));
+            return Err(no_state(timeline, self.resource, &state, "--at"));
         }
         screen.aside(header(timeline, &state, cut, screen.err_paint()))?;
         match state.objects.first().cloned() {
@@ -542,7 +542,8 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
             format!("after the last known state, {}: may differ", written(*last))
         }
         Certainty::NotCovered { reason, detail } => {
-            format!("not recorded: {} {detail}", reason.as_str())
+            let words = format!("not recorded: {} {detail}", reason.as_str());
+            words.trim_end().to_owned()
         }
         Certainty::BeforeFirst { .. } => "before the first known state".to_owned(),
     }
@@ -611,10 +612,13 @@ pub(crate) fn known_cut(
 }
 
 /// Says why there is no state to show.
+///
+/// `flag` is the one that gave the moment.
 pub(crate) fn no_state(
     timeline: &Timeline,
     resource: &ResourceInfo,
     state: &ResourceSnapshot,
+    flag: &str,
 ) -> CommandError {
     let name = resource.qualified();
     let at = timeline.written(state.at);
@@ -622,7 +626,7 @@ pub(crate) fn no_state(
         Certainty::BeforeFirst { first: Some(first) } => {
             let first = timeline.written(*first);
             CommandError::unknown(format!("{name} are not known at {at} yet"))
-                .hint(format!("their first known state: --at {first}"))
+                .hint(format!("their first known state: {flag} {first}"))
         }
         Certainty::BeforeFirst { first: None } => CommandError::unknown(format!(
             "{name} are not known at {at}: no complete list was received"
@@ -630,8 +634,9 @@ pub(crate) fn no_state(
         Certainty::NotCovered {
             reason: NotCoveredReason::Gone,
             ..
-        } => CommandError::unknown(format!("the server no longer served {name} at {at}"))
-            .hint("to see its last objects, choose an earlier moment with --at"),
+        } => CommandError::unknown(format!("the server no longer served {name} at {at}")).hint(
+            format!("to see its last objects, choose an earlier moment with {flag}"),
+        ),
         Certainty::NotCovered { reason, detail } => {
             let reason = reason.as_str();
             let failed =

@@ -25,7 +25,7 @@ const LISTED: usize = 10;
 Examples:
   kubereel recover broken.reel whole.reel                recover what can be read
   kubereel recover cut.reel.gz whole.reel                from a compressed file without its end
-  kubereel recover broken.reel whole.reel -o json | jq .lost_events
+  kubereel recover broken.reel whole.reel -o json | jq .lost_records
   kubereel verify whole.reel                             list the losses and the completeness
 
 Exit codes: 0 everything was recovered; 1 something is lost, the rest was recovered; 3 nothing can
@@ -48,9 +48,9 @@ struct RecoverOutput<'a>(stats: &RecoverStats, losses: &'a [String]) {
     events: u64 = stats.events,
     /// Notes that were written, without those about losses.
     notes: u64 = stats.notes,
-    /// Events whose objects cannot be read.
+    /// Events of which only the object is lost; events that are lost whole are among `lost_records`.
     lost_events: u64 = stats.lost.events,
-    /// Unreadable events and notes, as far as their number is known.
+    /// All records of which something is lost, events and notes, as far as their number is known.
     lost_records: u64 = stats.lost.records,
     /// Whether more events may have followed at the end.
     end_lost: bool = stats.lost.is_end_lost,

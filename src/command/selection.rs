@@ -49,7 +49,12 @@ impl SelectedResource<'_> {
         let cut = object_query::known_cut(timeline, id, at, cut)?;
         let state = timeline.as_of(id, cut, &self.filter());
         if !state.certainty.has_state() {
-            return Err(object_query::no_state(timeline, self.resource, &state));
+            return Err(object_query::no_state(
+                timeline,
+                self.resource,
+                &state,
+                "--at",
+            ));
         }
         Ok((cut, state))
     }

@@ -28,7 +28,7 @@ const KEY_BYTES: u64 = 64 * 1024;
 #[command(after_help = "\
 Examples:
   kubereel sign run.reel -k ~/.ssh/id_ed25519        write run.reel.sig
-  kubereel sign run.reel -k key --passphrase-file pw for a script
+  kubereel sign run.reel -k key --passphrase-file pw  for a script
   kubereel sign run.reel -k key -o json | jq -r .fingerprint
   kubereel verify run.reel --signer allowed_signers  check it
 

@@ -9,7 +9,6 @@ use crate::files;
 use crate::outputs::outputs;
 use crate::screen::{Console, Style, StyledLine};
 use crate::words::{count, duration, number};
-use kubereel_format::RecordedAt;
 use kubereel_history::{Timeline, harmless, timetext};
 use kubereel_problems::{
     CheckedReel, ClusterPortrait, ClusterStory, Problem, ProblemList, StoryStep, UnknownEnd,
@@ -243,7 +242,7 @@ fn step_line(timeline: &Timeline, step: &StoryStep) -> String {
         let least = if step.is_older { "at least " } else { "" };
         format!(" ({least}{})", duration(to.micros_since(step.from)))
     });
-    let at = clock(timeline, step.from);
+    let at = timeline.written(step.from);
     format!("  {at}  {}{took}", harmless(&step.words))
 }
 
@@ -257,23 +256,17 @@ fn problem_lines(timeline: &Timeline, problem: &Problem) -> Vec<String> {
             format!("for {least}{}", duration(to.micros_since(problem.from.at)))
         }
     };
-    let from = begun(problem, clock(timeline, problem.from.at));
+    let from = begun(problem, timeline.written(problem.from.at));
     let times = [took].into_iter().chain(problem.frequency());
-    let times = times.chain(more_times(problem, |at| clock(timeline, at)));
+    let times = times.chain(more_times(problem, |at| timeline.written(at)));
     let times = times.collect::<Vec<_>>().join(", ");
     let mut lines = vec![format!("  {from}  {} [{times}]", problem.sentence())];
     let words = ["possible cause: ", "or: "];
     for (words, cause) in words.iter().zip(&problem.causes) {
-        let at = clock(timeline, cause.at.at);
+        let at = timeline.written(cause.at.at);
         lines.push(format!("            {words}{at} {}", cause.words()));
     }
     lines
-}
-
-/// Gives the time of day to the second.
-fn clock(timeline: &Timeline, at: RecordedAt) -> String {
-    let at = RecordedAt::from_micros(at.micros.div_euclid(1_000_000) * 1_000_000);
-    timeline.written(at).replace(".000Z", "Z")
 }
 
 outputs! {

@@ -215,7 +215,10 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     if let Some(rule) = &args.explain {
         return match args.output {
             Some(TestFormat::Yaml) => suite::definition(&suite, rule, screen),
-            _ => suite::explain(&suite, rule, screen),
+            None => suite::explain(&suite, rule, screen),
+            Some(_) => Err(CommandError::usage(
+                "--explain prints text, or the definition with -o yaml",
+            )),
         };
     }
     let output = args.output.map(TestFormat::of_report).transpose()?;

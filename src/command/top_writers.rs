@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// Only changes in this namespace; default: all
     #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
     namespace: Option<String>,
-    /// Only changes after this moment
+    /// Only changes from this moment on
     #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     from: Option<Moment>,
     /// Only changes up to this moment
@@ -53,6 +53,11 @@ Examples:
   kubereel top-writers run.reel --from 14:02 --to 14:10 --limit 20
   kubereel top-writers run.reel pods -n web
   kubereel top-writers run.reel -o json | jq -r '.managers[] | [.writes, .manager] | @tsv'
+
+Exit codes:
+  0  counted
+  3  the reel is damaged; what can be read was counted
+  4  changes may be missing
 
 {}",
         arguments::forms_help()
@@ -90,7 +95,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let asked = ActivityQuestion {
         resources: resource.map(|info| timeline.resources().namesake_ids(info.id)),
         namespace: args.namespace.as_deref(),
-        from: place(from, Seq(0))?,
+        from: place(arguments::first_change(&timeline, args.from, from), Seq(0))?,
         to: place(to, end)?,
     };
     let mut progress = ProgressReporter::begin("counting", end.0, screen.is_err_terminal());

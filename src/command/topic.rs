@@ -44,11 +44,11 @@ pub(crate) fn is_near_topic(name: &str) -> bool {
 
 /// How times are written.
 const TIME: &str = "\
-Where a command takes a TIME, as --at, --from or --to, these forms are read.
+A TIME, as in --at, --from and --to, has one of these forms.
 
-A time without an offset is in UTC, as all times that are printed; --tz reads it, and a time of day, as
-local time of a zone: --tz Europe/Berlin, or --tz local for that of this machine. Every printed time can
-be given to --at. A time of day is one within the recording; one that occurs twice is an error that names
+A time without an offset is in UTC, as all printed times are. With --tz it is, like a time of day, a
+local time of that zone: --tz Europe/Berlin, or --tz local for the zone of this machine. Every printed
+time can be given to --at, and --from T includes the changes at T itself. A time of day is one within the recording; one that occurs twice is an error that names
 both. Outside of the recording, --at, and --from and --to of diff, are errors that name its bounds;
 --from and --to of other commands may lie outside of the recording.
 

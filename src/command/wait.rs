@@ -12,10 +12,12 @@ use crate::screen::{Console, JsonList};
 use kubereel_format::RecordedAt;
 use kubereel_history::{
     Cut, FieldSelector, FollowedReel, GoalError, LabelSelector, MissedReason, MissedTime, Moment,
-    ReelInstant, Timeline, WaitAnswer, WaitFor, WaitQuestion, WaitStep, WaitVerdict, harmless,
-    name_of, timetext,
+    ObjectFilter, ReelInstant, Timeline, WaitAnswer, WaitFor, WaitQuestion, WaitStep, WaitVerdict,
+    condition_types, harmless, name_of, nearest, timetext,
 };
 use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -142,6 +144,12 @@ Examples:
   kubereel wait run.reel co/etcd --for=condition=Available=False --for-at-least 40s -o json
   kubereel wait run.reel -f shop.yaml --for=create
   kubereel wait run.reel deploy/shop -n shop --for=condition=Available --follow --timeout 5m
+
+Exit codes:
+  0  every object met the condition; with --never, none did
+  1  an object did not meet it; with --never, one did
+  3  the reel is damaged, and versions are missing
+  4  unknown: it may have been met while it was not observed
 
 {}",
         arguments::forms_help()
@@ -313,6 +321,9 @@ fn end(
         print_text(timeline, args, &answers, screen)?;
     }
     unreadable.report(screen)?;
+    if let Some(note) = unknown_condition(timeline, args, &answers) {
+        screen.aside(harmless(&note))?;
+    }
     let has_unreadable = |(_, waited): &(_, WaitAnswer)| waited.has_unreadable;
     let is_within_damage = |(target, waited): &(&WaitTarget<'_>, WaitAnswer)| {
         let to = match waited.verdict {
@@ -340,6 +351,43 @@ fn end(
         Exit::Unknown
     } else {
         Exit::Yes
+    })
+}
+
+/// Says that a condition was never met which no object has at the end: its name may be misspelled.
+fn unknown_condition(
+    timeline: &Timeline,
+    args: &Args,
+    answers: &[(&WaitTarget<'_>, WaitAnswer)],
+) -> Option<String> {
+    if answers
+        .iter()
+        .any(|(_, one)| one.verdict == WaitVerdict::Met)
+    {
+        return None;
+    }
+    let last = |(target, _): &(&WaitTarget<'_>, WaitAnswer)| {
+        let filter = ObjectFilter {
+            namespace: Some(&target.namespace),
+            names: std::slice::from_ref(&target.name),
+        };
+        let held = timeline.as_of(target.resource.id, target.span.to.cut(), &filter);
+        let seq = held.objects.first()?.seq;
+        serde_json::from_slice(&timeline.reel().body(seq).ok()?).ok()
+    };
+    let bodies: Vec<Value> = answers.iter().filter_map(last).collect();
+    let types: BTreeSet<&str> = bodies.iter().flat_map(condition_types).collect();
+    args.goals.iter().find_map(|goal| {
+        let mut missing = bodies.iter().map(|body| goal.missing_condition(body));
+        let name = missing.next().flatten()?;
+        let is_missing = !types.is_empty() && missing.all(|missing| missing.is_some());
+        let near = nearest(name, types.iter().copied());
+        let near = near.first().map(|near| format!("; did you mean {near}?"));
+        let at = timeline.written(answers.first()?.0.span.to.at);
+        is_missing.then(|| {
+            let near = near.unwrap_or_default();
+            format!("note: no object has a condition {name} at {at}{near}")
+        })
     })
 }
 

@@ -26,7 +26,9 @@ fn events_are_told_in_order_and_narrowed() {
     let earlier = lines(&[
         "events", DEMO, "-A", "--types", "Warning", "--to", middle, "-o", "json",
     ]);
-    assert_eq!(later.len() + earlier.len(), warnings.len());
+    // Its Event is in both.
+    assert_eq!(later.len() + earlier.len(), warnings.len() + 1);
+    assert_eq!(later[0]["at"], middle);
     let node = lines(&["events", DEMO, "--for", "node/master-1", "-o", "json"]);
     assert!(!node.is_empty());
     assert!(

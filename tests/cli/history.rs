@@ -48,7 +48,12 @@ fn times_narrow_and_what_is_printed_can_be_pasted() {
             .filter_map(|line| line.split(' ').next().map(str::to_owned))
             .collect::<Vec<_>>()
     };
-    assert_eq!(after("14:00:05.000Z", "14:00:12.000Z"), ["14:00:12.000Z"]);
+    // The printed time of a change asks for this change, too.
+    assert_eq!(
+        after("14:00:05.000Z", "14:00:12.000Z"),
+        ["14:00:05.000Z", "14:00:12.000Z"]
+    );
+    assert_eq!(after("14:00:05.001Z", "14:00:12.000Z"), ["14:00:12.000Z"]);
     assert_eq!(after("rv:10", "rv:14"), ["14:00:05.000Z"]);
     assert_eq!(after("+4s", "-1s"), ["14:00:05.000Z", "14:00:12.000Z"]);
     // The first version asked for is compared with the one that held before.

@@ -642,7 +642,7 @@ fn a_mark_in_a_new_file_says_so() {
     let file = folder.path().join("typo.marks");
     let file = file.to_str().expect("text");
     let mark = ["mark", "--file", file, "tests started"];
-    kubereel(&mark).code(0).says("typo.marks is a new file");
+    kubereel(&mark).code(0).says("typo.marks was created");
     let ran = kubereel(&mark).code(0);
     assert_eq!(ran.err, "");
 }

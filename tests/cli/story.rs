@@ -105,9 +105,9 @@ fn what_an_import_begins_with_was_there_before() {
     assert!(page.contains("?        3m 20s+  console"), "{page}");
 
     let story = kubereel(&["story", reel.path()]).code(0).out;
-    let times = "[for at least 3m 20s, since 08:00:00Z by its own clock";
+    let times = "[for at least 3m 20s, since 08:00:00.000Z by its own clock";
     assert!(
-        story.contains("≤ 10:00:00Z") && story.contains(times),
+        story.contains("≤ 10:00:00.000Z") && story.contains(times),
         "{story}"
     );
     let problems = kubereel(&["problems", reel.path()]).code(0).out;
@@ -204,6 +204,7 @@ fn an_import_is_not_known_to_be_complete() {
         let words = [command, &[reel.path()], more].concat();
         kubereel(&words).says("as imported: completeness is unknown");
     }
+    kubereel(&["grep", reel.path(), "--", "zzz"]).code(4);
     assert_eq!(json_of(&reel)["is_imported"], true);
 }
 

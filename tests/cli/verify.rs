@@ -102,6 +102,8 @@ fn a_clock_that_was_set_back_is_named_as_info_names_it() {
         let value: Value = serde_json::from_str(&out).expect("JSON");
         assert_eq!(value["clock_steps"], 1, "{command}");
     }
+    // What is later by its records is not before the start.
+    kubereel(&["wait", reel.path(), "pod/a", "--for=create"]).code(1);
     let page = kubereel(&["verify", probed().path()]).ok();
     assert!(!page.contains("clock"), "{page}");
 }

@@ -293,6 +293,11 @@ fn the_demo_operator_was_degraded_when_its_history_says() {
     )
     .code(1)
     .says("image-registry met the condition, despite --never");
+    // What no object has may be a misspelled name.
+    wait(DEMO, &["co", "--all", "--for=condition=Degradd", "--never"])
+        .code(0)
+        .says("note: no object has a condition Degradd at")
+        .says("did you mean Degraded?");
 }
 
 #[test]

@@ -112,6 +112,6 @@ pub use summary::{
 pub use timeline::Timeline;
 pub use wait::{
     GoalError, MissedReason, MissedTime, ReelInstant, WaitAnswer, WaitFor, WaitQuestion, WaitSpan,
-    WaitStep, WaitVerdict,
+    WaitStep, WaitVerdict, condition_types,
 };
 pub use writers::{Authors, FieldWriter};

@@ -229,6 +229,20 @@ impl Timeline {
         Cut::last(&self.known.tables)
     }
 
+    /// Returns the place in front of the records, or of the change, with which a place ends: what follows has the
+    /// changes of the moment itself.
+    pub fn in_front_of(&self, cut: Cut) -> Cut {
+        match cut {
+            Cut::Arrival { below, wall } => {
+                let records = (0..below.0).rev().map(Seq);
+                let same = records.take_while(|seq| self.known.tables.wall_of(*seq) == wall);
+                let below = same.last().unwrap_or(below);
+                Cut::Arrival { below, wall }
+            }
+            Cut::Revision(rv) => Cut::Revision(rv.saturating_sub(1)),
+        }
+    }
+
     /// Returns the moment that lies `micros` later on the wall clock, or earlier if negative.
     pub(crate) fn moved(&self, from: RecordedAt, micros: i64) -> Cut {
         let wall = RecordedAt::from_micros(from.micros.saturating_add(micros));

@@ -541,7 +541,7 @@ fn what_was_done(report: &RunReport) -> Option<String> {
 
 const fn trust(trust: RunTrust) -> &'static str {
     match trust {
-        RunTrust::Recorded => "recorded: unknown where changes may be missing",
+        RunTrust::Recorded => "cases are unknown where changes may be missing",
         RunTrust::Imported => AS_IMPORTED,
         RunTrust::Intervals => "a file of intervals: rules that read objects are skipped",
         RunTrust::Damaged => "damaged: unreadable parts are unknown",

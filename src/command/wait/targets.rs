@@ -132,7 +132,8 @@ impl<'a> TargetSearch<'a> {
         let resource = timeline.resource_at(find_resource(timeline, spelt)?, to);
         let goals: Vec<WaitFor> = args.goals.iter().chain(&args.fail_on).cloned().collect();
         let span = WaitSpan::of(timeline, resource.id, &goals, from, to, timeout);
-        let is_backwards = span.to.at < span.from.at || span.to.below < span.from.below;
+        // By records: after a step of the clock back, what comes later has an earlier time.
+        let is_backwards = span.to < span.from;
         let bounds = (from, Some(to));
         if is_backwards && timeline.is_damaged_between(bounds.0, bounds.1) {
             return Err(CommandError::damaged("the time span is not readable"));

@@ -267,6 +267,24 @@ impl WaitGoal {
     }
 }
 
+impl WaitFor {
+    /// Returns the type of the condition that it names, if it names one that is not among those of an object.
+    pub fn missing_condition<'a>(&'a self, body: &Value) -> Option<&'a str> {
+        let WaitGoal::Condition { name, .. } = &self.goal else {
+            return None;
+        };
+        let mut types = condition_types(body);
+        types.all(|own| folded(own) != folded(name)).then_some(name)
+    }
+}
+
+/// Returns the types of an object's conditions.
+pub fn condition_types(body: &Value) -> impl Iterator<Item = &str> {
+    let conditions = body.pointer("/status/conditions").and_then(Value::as_array);
+    let all = conditions.into_iter().flatten();
+    all.filter_map(|condition| condition.get("type").and_then(Value::as_str))
+}
+
 fn condition(body: &Value, name: &str, status: &str) -> WaitTruth {
     let conditions = body.pointer("/status/conditions").and_then(Value::as_array);
     let text = |of: &Value, member: &str| of.get(member).and_then(Value::as_str).map(str::to_owned);

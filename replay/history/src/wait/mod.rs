@@ -10,5 +10,5 @@ mod walk;
 pub use answer::{
     MissedReason, MissedTime, ReelInstant, WaitAnswer, WaitSpan, WaitStep, WaitVerdict,
 };
-pub use goal::{GoalError, WaitFor};
+pub use goal::{GoalError, WaitFor, condition_types};
 pub use walk::WaitQuestion;
