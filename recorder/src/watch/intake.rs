@@ -918,7 +918,8 @@ impl Intake {
             unannounced: Some((at, note)),
             last_version: None,
         });
-        self.stream.successor_answered(from, asked_secs, at.elapsed);
+        let connections = self.stream.connections();
+        connections.successor_answered(from, asked_secs, at.elapsed);
     }
 
     /// Handles data of the successor.
@@ -932,7 +933,7 @@ impl Intake {
     const fn switch(&mut self) {
         std::mem::swap(&mut self.open, &mut self.successor);
         self.is_on_successor = !self.is_on_successor;
-        self.stream.switch();
+        self.stream.connections().switch();
     }
 
     /// Returns whether the data at hand comes from a successor that has delivered nothing yet.

@@ -126,7 +126,7 @@ impl ResourceWatcher {
         let mut memory = start.memory;
         let read_before = std::mem::take(&mut memory.read_back);
         let mut stream = WatchState::new(traits, memory, start.origin, seed);
-        stream.set_watch_secs(shared.watch_secs);
+        stream.connections().set_watch_secs(shared.watch_secs);
         let mut intake = Intake::new(
             target,
             stream,
@@ -550,7 +550,7 @@ impl ResourceWatcher {
                     None
                 }
                 WatchSignal::DefinitionChanged => {
-                    self.intake.stream.hurry_successor();
+                    self.intake.stream.connections().hurry_successor();
                     overlap.hurry();
                     None
                 }
@@ -853,7 +853,10 @@ impl ResourceWatcher {
     /// Starts the timer for the successor of the current connection.
     fn overlap(&mut self, lead: &WatchReading) -> WatchOverlap {
         let more = self.outlive_millis().unwrap_or_default() * 1_000;
-        WatchOverlap::new(lead.opened(), self.intake.stream.successor_due(more))
+        WatchOverlap::new(
+            lead.opened(),
+            self.intake.stream.connections().successor_due(more),
+        )
     }
 
     /// Returns how long the current connection must outlive a list of the present, for resources
@@ -874,7 +877,7 @@ impl ResourceWatcher {
             SuccessorStep::Due => {
                 let now = self.shared.clock.elapsed();
                 // The server refused earlier successors; the current connection is still good.
-                if let Some(micros) = self.intake.stream.successor_wait(now) {
+                if let Some(micros) = self.intake.stream.connections().successor_wait(now) {
                     return overlap.later(Some(micros));
                 }
                 // A successor of Events waits for no permit: without bookmarks Events have no other
@@ -999,7 +1002,7 @@ impl ResourceWatcher {
         let cause = EndCause::Unreachable;
         self.intake
             .successor_ended(cause, words, retry_after_secs, at);
-        overlap.later(self.intake.stream.successor_wait(at.elapsed));
+        overlap.later(self.intake.stream.connections().successor_wait(at.elapsed));
     }
 
     /// Drops the successor in any state. The current connection continues if it can.
@@ -1009,14 +1012,15 @@ impl ResourceWatcher {
             self.shared.fleet.closed(reading.id());
         }
         self.intake.successor_ended(cause, words, None, at);
-        overlap.later(self.intake.stream.successor_wait(at.elapsed));
+        overlap.later(self.intake.stream.connections().successor_wait(at.elapsed));
     }
 
     /// The current connection ended: returns its successor if that is open. After an unreadable
     /// line the line is requested once more instead.
     fn outlives(&mut self, overlap: &mut WatchOverlap, end: &WatchEnd) -> Option<WatchReading> {
         let (cause, words) = end.cause_and_text();
-        let goes_on = self.intake.stream.has_open_successor() && cause != EndCause::Unreadable;
+        let goes_on =
+            self.intake.stream.connections().has_open_successor() && cause != EndCause::Unreadable;
         let Some(reading) = overlap.take_reading_if(goes_on) else {
             self.drop_successor(overlap, EndCause::Clean, "its predecessor has ended");
             return None;

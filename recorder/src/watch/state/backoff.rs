@@ -13,6 +13,14 @@ const YOUNG_MILLIS: u64 = 20;
 /// The longest delay without a wish of the server, in milliseconds.
 pub(super) const LONGEST_MILLIS: u64 = 5_000;
 
+/// The longest Retry-After that is followed, in seconds.
+const MAX_RETRY_AFTER_SECS: u32 = 30;
+
+/// Returns the delay that a Retry-After means, in milliseconds.
+pub(super) fn retry_after_millis(secs: u32) -> u64 {
+    u64::from(secs.clamp(1, MAX_RETRY_AFTER_SECS)) * 1_000
+}
+
 /// Delays that double, with jitter.
 #[derive(Clone, Debug)]
 pub(crate) struct Backoff {

@@ -2,6 +2,10 @@
 //! stored, when a gap opens and what it spans. It is pure: it has no sockets, clocks or tasks.
 //! Events come in with their times, and requests and entries come out.
 //!
+//! `machine` has the transitions. What has invariants of its own is a type beside it: the `chain`
+//! and its end, the two `connections`, the `listing`, the `review` of the list after a gap, lost
+//! histories (`expiry`), `unreadable` lines, delays (`backoff`) and refusals (`availability`).
+//!
 //! Invariants:
 //! * The position is the end of an unbroken chain: a complete list, then every event after it. It
 //!   never moves while a list is being read, and never backwards on a watch. The API server
@@ -14,20 +18,23 @@
 //!   server behind the address may still have it.
 //! * Bookmarks and events prove the chain up to their version. An order that the versions do not
 //!   show is not assumed, and is recorded as an anomaly.
-//! * Each of two connections begins at or before the position and delivers everything after its
-//!   begin in order. The events of either are therefore one unbroken chain, and the position may
-//!   follow the one that is ahead. The end of a connection loses nothing: the other one, or the
-//!   next watch from the position, delivers the rest. An event that arrives twice is recognized by
-//!   uid, version and whether it is a deletion, and written once.
-//! * There is no second connection where versions are not numbers or while a list is read:
-//!   duplicates could not be recognized.
+//! * There is no second connection while a list is read.
 
+mod availability;
 mod backoff;
+mod chain;
+mod connections;
+mod expiry;
+mod listing;
 mod machine;
 mod output;
+mod review;
+mod unreadable;
 
-pub(crate) use machine::{
-    LONG_SECS, ListPage, ReadBefore, ResumeState, SETTLE_MICROS, ServerRefusal, ServerTraits,
-    SuccessorVerdict, WatchOrigin, WatchPosition, WatchState,
-};
-pub(crate) use output::{GapDifference, GapReview, WatchOutput, WatchStep};
+pub(crate) use availability::ServerRefusal;
+pub(crate) use chain::WatchPosition;
+pub(crate) use connections::{LONG_SECS, SETTLE_MICROS, SuccessorVerdict};
+pub(crate) use listing::ListPage;
+pub(crate) use machine::{ReadBefore, ResumeState, ServerTraits, WatchOrigin, WatchState};
+pub(crate) use output::{WatchOutput, WatchStep};
+pub(crate) use review::{GapDifference, GapReview};

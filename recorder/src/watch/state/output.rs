@@ -1,12 +1,11 @@
-//! The outputs of the state machine, and the objects before a gap while the list that ends it is
-//! read.
+//! The outputs of the state machine: the next request, and entries for the file.
 
-use crate::known::{KnownObject, KnownObjects};
+use crate::known::KnownObject;
 use crate::version::ResourceVersion;
+use crate::watch::state::review::GapReview;
 use kubereel_format::{
     AnomalyKind, EventType, Evidence, GapCause, ListMethod, NotCoveredReason, RecordedAt,
 };
-use std::collections::BTreeMap;
 
 /// The next request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,69 +113,4 @@ pub(crate) enum WatchOutput {
     },
     /// The version of a list is below the position: the cluster is another one, or was restored.
     VersionFell,
-}
-
-/// How many names may differ before a gap is not read back.
-const MAX_NAMES: usize = 10_000;
-
-/// The names at which a list differs, with the objects of before the gap.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct GapBefore {
-    names: BTreeMap<(Box<str>, Box<str>), Option<KnownObject>>,
-    /// Too many names differ, or part of the list could not be read.
-    is_incomplete: bool,
-}
-
-/// A name under which the two ends of a gap differ.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct GapDifference {
-    pub(crate) namespace: Box<str>,
-    pub(crate) name: Box<str>,
-    /// The object before the gap.
-    pub(crate) before: Option<KnownObject>,
-    /// The object after the gap.
-    pub(crate) after: Option<KnownObject>,
-}
-
-/// Whether a gap can be read back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum GapReview {
-    /// By these names.
-    Names(Vec<GapDifference>),
-    /// Not, for this reason.
-    Impossible(&'static str),
-}
-
-impl GapBefore {
-    /// A part of the list could not be read.
-    pub(super) const fn spoil(&mut self) {
-        self.is_incomplete = true;
-    }
-
-    pub(super) const fn is_incomplete(&self) -> bool {
-        self.is_incomplete
-    }
-
-    /// Remembers the object of a name, the first time that the list differs from it.
-    pub(super) fn remember(&mut self, namespace: &str, name: &str, old: Option<&KnownObject>) {
-        if self.names.len() >= MAX_NAMES {
-            self.is_incomplete = true;
-            return;
-        }
-        self.names
-            .entry((namespace.into(), name.into()))
-            .or_insert_with(|| old.cloned());
-    }
-
-    pub(super) fn compared(self, known: &KnownObjects) -> Vec<GapDifference> {
-        let names = self.names.into_iter();
-        names
-            .map(|((namespace, name), before)| GapDifference {
-                after: known.get(&namespace, &name).cloned(),
-                namespace,
-                name,
-                before,
-            })
-            .collect()
-    }
 }

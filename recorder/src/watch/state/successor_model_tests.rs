@@ -2,6 +2,7 @@
 //! revisions, with any interleaving of their data.
 
 use super::*;
+use crate::watch::state::connections::{MAX_SEEN, SETTLE_MICROS};
 use crate::watch::state::machine::ListPage;
 use crate::watch::state::machine::model_tests::{ModelRevision, ModelServer, Tape};
 use crate::watch::state::machine::tests::{CACHED, EVENTS, at, head, refusal, synced};
@@ -223,7 +224,7 @@ impl SuccessorWorld {
         }
         self.next = Some(self.cursor(number(&from)));
         let now = at(self.now).elapsed;
-        self.stream.successor_answered(&from, 300, now);
+        self.stream.connections.successor_answered(&from, 300, now);
     }
 
     fn refuse(&mut self) {
@@ -278,11 +279,11 @@ impl SuccessorWorld {
 
     fn on(&mut self, on_successor: bool, act: impl FnOnce(&mut WatchState, Stamp)) {
         if on_successor {
-            self.stream.switch();
+            self.stream.connections.switch();
         }
         act(&mut self.stream, at(self.now));
         if on_successor {
-            self.stream.switch();
+            self.stream.connections.switch();
         }
     }
 
@@ -290,7 +291,7 @@ impl SuccessorWorld {
         if self.lead.take().is_none() {
             return;
         }
-        if self.stream.has_open_successor() {
+        if self.stream.connections.has_open_successor() {
             self.lead = self.next.take();
             self.stream.take_over(cause);
             return;
@@ -329,7 +330,7 @@ impl SuccessorWorld {
         self.position = position;
         // Deletions that share the version of the position may be missing: the watch resumes before
         // them.
-        let from = number(&self.stream.resume_from(&ResourceVersion::Number(position)));
+        let from = number(&self.stream.chain.resume_from().expect("a position"));
         let first = self.tape.first_synced.expect("a position");
         for revision in &self.server.history {
             let row = (revision.version, revision.uid.clone(), revision.kind);
@@ -410,18 +411,20 @@ fn overlapping(traits: ServerTraits) -> WatchState {
     }
     let (from, _) = stream.begin_successor().expect("it watches");
     assert_eq!(from, ResourceVersion::Number(10));
-    stream.successor_answered(&from, 300, at(4).elapsed);
+    stream
+        .connections
+        .successor_answered(&from, 300, at(4).elapsed);
     stream
 }
 
 fn event(stream: &mut WatchState, on_successor: bool, kind: EventType, name: &str, version: &str) {
     let mut out = Vec::new();
     if on_successor {
-        stream.switch();
+        stream.connections.switch();
     }
     stream.event(kind, &head(name, name, version), at(5), &mut out);
     if on_successor {
-        stream.switch();
+        stream.connections.switch();
     }
     let is_written = out
         .iter()
@@ -485,8 +488,11 @@ fn versions_that_are_no_numbers_allow_no_successor() {
 fn refusals_are_waited_out_and_forgotten_in_a_hurry() {
     let mut stream = overlapping(CACHED);
     stream.end_successor(Some(20), at(6).elapsed);
-    let wait = stream.successor_wait(at(6).elapsed).expect("a wait");
+    let wait = stream
+        .connections
+        .successor_wait(at(6).elapsed)
+        .expect("a wait");
     assert!((10_000_000..=20_000_000).contains(&wait), "{wait}");
-    stream.hurry_successor();
-    assert_eq!(stream.successor_wait(at(6).elapsed), None);
+    stream.connections.hurry_successor();
+    assert_eq!(stream.connections.successor_wait(at(6).elapsed), None);
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::known::KnownObject;
 use crate::watch::state::machine::{ListPage, ServerRefusal};
-use crate::watch::state::output::GapReview;
+use crate::watch::state::review::GapReview;
 use crate::wire::ObjectHead;
 use kubereel_format::{EndCause, EventType, Evidence, ListMethod};
 
