@@ -42,8 +42,7 @@ impl<'a> ProblemObjects<'a> {
 
     pub(crate) fn object_of(&self, object: ObjectId) -> Option<ProblemObject> {
         let key = self.timeline.key_of(object)?;
-        let infos = self.timeline.resources().iter();
-        let info = infos.into_iter().find(|info| info.id == key.resource)?;
+        let info = self.timeline.resources().get(key.resource)?;
         Some(ProblemObject {
             kind: info.kind.clone(),
             namespace: key.namespace.to_owned(),

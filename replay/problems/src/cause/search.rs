@@ -1,8 +1,9 @@
 //! The search for causes: which changes are candidates, and their scores.
 
+use super::call_targets::CALLED;
 use super::dependencies::{
-    AUTOSCALERS, BEHIND, CALLED, CONFIGURATION, Dependencies, MANAGING, OWN, PROVISIONER, QUOTA,
-    ROOM, Relation, SELECTED_NAMESPACE, WRITER, names_one_another,
+    AUTOSCALERS, BEHIND, CONFIGURATION, Dependencies, MANAGING, OWN, PROVISIONER, QUOTA, ROOM,
+    Relation, SELECTED_NAMESPACE, WRITER, names_one_another,
 };
 use super::effect::{ChangedField, effect, effect_on_callers, effect_on_volumes, room_taken};
 use super::failure_words::is_unreachable;
@@ -132,7 +133,7 @@ pub(crate) fn called_services(
     reel: ExplainedReel<'_>,
     problem: &Problem,
 ) -> BTreeSet<(String, String)> {
-    Dependencies::of(reel, problem).called_services
+    Dependencies::of(reel, problem).into_called_services()
 }
 
 /// Returns what only shows what others did, and was changed itself: the object of a problem that is stuck in its
@@ -158,8 +159,8 @@ fn own_reactions<'t>(reel: ExplainedReel<'t>, problem: &Problem) -> Vec<CauseCan
     };
     let candidates = objects.into_iter().filter_map(|object| {
         let resource = timeline.key_of(object)?.resource;
-        let mut infos = timeline.resources().iter();
-        let info = infos.find(|info| info.id == resource && is_reaction(info))?;
+        let info = timeline.resources().get(resource);
+        let info = info.filter(|info| is_reaction(info))?;
         Some(CauseCandidate::of(timeline, info, object))
     });
     candidates.collect()
@@ -642,7 +643,7 @@ impl<'a> Search<'a> {
             old: cause.old.as_ref(),
             new: cause.new.as_ref(),
         };
-        let mut effect = effect(self.problem.kind, self.dependencies.words.text(), field);
+        let mut effect = effect(self.problem.kind, self.dependencies.words().text(), field);
         // A new object may never have worked itself; another one's trouble it explains if it restricts.
         if cause.field.is_empty() && cause.change == ChangeKind::Added && relation.distance > 0 {
             let kind = cause.object.kind.as_str();
@@ -670,9 +671,9 @@ impl<'a> Search<'a> {
             effect = effect_on_volumes(field);
         }
         if relation.via == CALLED {
-            effect = effect_on_callers(self.dependencies.words.text(), field);
+            effect = effect_on_callers(self.dependencies.words().text(), field);
         }
-        let is_unreachable = is_unreachable(self.dependencies.words.text());
+        let is_unreachable = is_unreachable(self.dependencies.words().text());
         if is_unreachable && cause.object.kind == "Namespace" {
             let is_meant = self.dependencies.is_policy_label(field.path);
             effect = if is_meant { 1.3 } else { 0.0 };
@@ -704,14 +705,18 @@ impl<'a> Search<'a> {
         if relation.is_named && relation.distance > 0 {
             named *= 1.3;
         }
-        let holds_value = self.dependencies.words.hold_value(cause.new.as_ref());
-        if self.dependencies.words.name_field(&cause.field) || holds_value {
+        let holds_value = self.dependencies.words().hold_value(cause.new.as_ref());
+        if self.dependencies.words().name_field(&cause.field) || holds_value {
             named *= 1.3;
         }
-        if self.dependencies.words.hint_at(&cause.field) {
+        if self.dependencies.words().hint_at(&cause.field) {
             named *= 1.15;
         }
-        if self.dependencies.words.is_of_other_container(&cause.field) {
+        if self
+            .dependencies
+            .words()
+            .is_of_other_container(&cause.field)
+        {
             named *= 0.5;
         }
         cause.score = 100.0 * effect * closeness * in_time * named;
