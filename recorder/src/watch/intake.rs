@@ -5,36 +5,31 @@
 //! * Bytes come in, entries go out; this module has no socket and no queue.
 //! * No byte of an object leaves unredacted. Bytes that cannot be parsed are dropped if the kind
 //!   has secrets.
-//! * A connection is announced before its first entry, or when it stays open; a successor only
-//!   after it delivered something.
 //! * A failure that repeats is noted once.
-//! * Events of the list that ends a gap wait, bounded in bytes, until the gap is read back. Then
-//!   the intake writes them in the order of their versions, then the gap, then the verdict. Without
-//!   room it writes them at once, and the gap is not read back.
+//!
+//! What it keeps between lines has invariants of its own: `connection_notes` and `gap`.
 
-use crate::backfill::{BackfillEvent, BackfillResult, BackfillTask, BackfillVerdict, GapSuspect};
-use crate::discover::{api_service, definition};
+use crate::backfill::BackfillEvent;
 use crate::health::Health;
 use crate::known::KnownObject;
 use crate::number::len64;
 use crate::queue::{EventEntry, QueueEntry};
-use crate::resource::{ResourceRole, WatchTarget, not_covered};
+use crate::resource::{WatchTarget, not_covered};
 use crate::version::ResourceVersion;
+use crate::watch::connection_notes::{ConnectionNotes, connected};
 use crate::watch::context::{DiscoverySighting, RecordNumbers};
-use crate::watch::gap::{
-    WaitingEvents, disconnected, event_key, in_order, judgement, life, restamped,
-};
-use crate::watch::state::{
-    GapDifference, GapReview, ListPage, ReadBefore, ServerRefusal, WatchOutput, WatchState,
-};
+use crate::watch::gap::{GapSettler, OpenGap, ReadBack};
+use crate::watch::kept_line::keepable;
+use crate::watch::list_failures::ListFailures;
+use crate::watch::messages::{IntakeWishes, SupervisorMessages};
+use crate::watch::state::{ListPage, ReadBefore, ServerRefusal, WatchOutput, WatchState};
 use crate::wire::{self, LineKind, ObjectHead};
 use kubereel_format::{
-    BlobNote, ConnectionId, Elapsed, EndCause, EventType, Evidence, Gap, GapVerdict, ListMethod,
-    MAX_BODY, MAX_NAME, NotCoveredReason, Note, OddLineProblem, ResourceId, ResourceInfo, Stamp,
+    BlobNote, ConnectionId, EndCause, EventType, Evidence, Gap, ListMethod, MAX_BODY, MAX_NAME,
+    NotCoveredReason, Note, OddLineProblem, ResourceId, ResourceInfo, Stamp,
 };
 use kubereel_redact::Redactor;
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -57,34 +52,6 @@ pub(crate) enum LineFlow {
     },
 }
 
-/// A message for the supervisor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct IntakeWishes {
-    /// One server had the history that another server had lost.
-    pub(crate) has_found_history: bool,
-    /// Read discovery again, and check that the cluster is the same.
-    pub(crate) wants_discovery: bool,
-}
-
-#[derive(Debug)]
-struct IntakeConnection {
-    id: ConnectionId,
-    /// The note of the connection, until the connection has delivered something.
-    unannounced: Option<(Stamp, Note)>,
-    last_version: Option<String>,
-}
-
-impl IntakeConnection {
-    fn disconnected(self, cause: EndCause, detail: &str) -> Note {
-        Note::Disconnected {
-            connection: self.id,
-            cause,
-            last_rv: self.last_version,
-            detail: detail.to_owned(),
-        }
-    }
-}
-
 /// The intake of one resource.
 #[derive(Debug)]
 pub(crate) struct Intake {
@@ -94,29 +61,17 @@ pub(crate) struct Intake {
     pub(crate) stream: WatchState,
     redactor: Redactor,
     numbers: Arc<RecordNumbers>,
-    /// Bounds the events that wait until a gap is settled.
-    room: Arc<Semaphore>,
     /// Reports whether a failure is the consequence of an outage.
     health: Arc<Health>,
-    waiting: Option<WaitingEvents>,
-    open_gap: Option<OpenGap>,
-    /// The name of an object was a secret.
-    has_hidden_names: bool,
-    /// Events that an earlier run had read back before it was killed.
-    read_before: ReadBefore,
+    gaps: GapSettler,
     is_announced: bool,
-    open: Option<IntakeConnection>,
-    /// The successor of the current connection.
-    successor: Option<IntakeConnection>,
-    /// The data at hand comes from the successor: the two have changed places.
-    is_on_successor: bool,
+    connections: ConnectionNotes,
     /// The last failure, so that repetitions are noted once.
     last_failure: Option<(EndCause, String)>,
     /// Lists that failed since the last complete one.
     list_failures: ListFailures,
     entries: Vec<QueueEntry>,
-    sightings: Vec<DiscoverySighting>,
-    wishes: IntakeWishes,
+    messages: SupervisorMessages,
 }
 
 impl Intake {
@@ -134,27 +89,15 @@ impl Intake {
             stream,
             redactor,
             numbers,
-            room,
             health,
-            waiting: None,
-            open_gap: None,
-            has_hidden_names: false,
-            read_before: ReadBefore::new(),
+            gaps: GapSettler::new(room),
             is_announced: false,
-            open: None,
-            successor: None,
-            is_on_successor: false,
+            connections: ConnectionNotes::default(),
             last_failure: None,
             list_failures: ListFailures::default(),
             entries: Vec::new(),
-            sightings: Vec::new(),
-            wishes: IntakeWishes::default(),
+            messages: SupervisorMessages::default(),
         }
-    }
-
-    /// Skips events that an earlier run had read back and written before it was killed.
-    pub(crate) fn leave_out(&mut self, read_before: ReadBefore) {
-        self.read_before = read_before;
     }
 
     /// Returns the entries to write, in order.
@@ -164,12 +107,12 @@ impl Intake {
 
     /// Returns the messages for the supervisor.
     pub(crate) fn take_sightings(&mut self) -> Vec<DiscoverySighting> {
-        std::mem::take(&mut self.sightings)
+        self.messages.take_sightings()
     }
 
     /// Returns a message for the supervisor, once.
     pub(crate) fn take_wishes(&mut self) -> IntakeWishes {
-        std::mem::take(&mut self.wishes)
+        self.messages.take_wishes()
     }
 
     /// Takes a whole line of a watch.
@@ -240,7 +183,7 @@ impl Intake {
             // even if it seems to be recorded.
             self.stream.not_written(&head);
             let kept = self.keepable(line);
-            self.push_odd(OddLineProblem::Unparsable, kept, line.len(), at);
+            self.push_odd(OddLineProblem::Unparsable, kept, len64(line.len()), at);
         }
     }
 
@@ -277,7 +220,9 @@ impl Intake {
             cause_of(status.code),
             detail_of(status.code, &status.message),
         );
-        if self.last_failure.as_ref() != Some(&failure) && !self.is_unannounced_successor() {
+        if self.last_failure.as_ref() != Some(&failure)
+            && !self.connections.is_unannounced_successor()
+        {
             self.announce_connection(at);
             // A status has no fields for secrets; any other content of this line might.
             let kept = if status.kind == "Status" {
@@ -285,7 +230,7 @@ impl Intake {
             } else {
                 self.keepable(line)
             };
-            self.push_odd(OddLineProblem::ServerError, kept, line.len(), at);
+            self.push_odd(OddLineProblem::ServerError, kept, len64(line.len()), at);
         }
         LineFlow::Refused {
             code: status.code,
@@ -298,17 +243,7 @@ impl Intake {
         self.stream.unreadable_item();
         self.announce_connection(at);
         let kept = self.keepable(bytes);
-        if let Some(open) = &self.open {
-            self.entries.push(QueueEntry::Blob {
-                stamp: at,
-                note: BlobNote::OddLine {
-                    connection: open.id,
-                    problem: OddLineProblem::TooLong,
-                    len: len_so_far,
-                },
-                bytes: kept,
-            });
-        }
+        self.push_odd(OddLineProblem::TooLong, kept, len_so_far, at);
     }
 
     fn long_line(&mut self, bytes: &[u8], at: Stamp) {
@@ -365,19 +300,10 @@ impl Intake {
         at: Stamp,
     ) {
         if self.stream.is_reviewing() {
-            self.waiting.get_or_insert_default();
+            self.gaps.hold_events();
         }
-        let note = Note::Connected {
-            connection: id,
-            resource: self.target.info.id,
-            from_rv,
-            method,
-        };
-        self.open = Some(IntakeConnection {
-            id,
-            unannounced: Some((at, note)),
-            last_version: None,
-        });
+        let note = connected(id, self.target.info.id, from_rv, method);
+        self.connections.open(id, Some((at, note)));
         let mut outputs = Vec::new();
         self.stream.answered(at.elapsed, asked_secs, &mut outputs);
         self.write(outputs, None, at);
@@ -392,7 +318,7 @@ impl Intake {
 
     /// Returns the number of the current connection.
     pub(crate) fn connection(&self) -> Option<ConnectionId> {
-        self.open.as_ref().map(|open| open.id)
+        self.connections.id()
     }
 
     /// The current connection ended without a status of the server.
@@ -428,7 +354,7 @@ impl Intake {
         if is_news {
             self.fail(id, cause, refusal.message, at);
         } else {
-            self.open = None;
+            self.connections.drop_current();
         }
         self.last_failure = Some(failure);
         let mut outputs = Vec::new();
@@ -456,19 +382,15 @@ impl Intake {
         if let Some(version) = version {
             let mut outputs = Vec::new();
             self.stream.gone(version, at, &mut outputs);
-            self.open = Some(IntakeConnection {
-                id,
-                unannounced: None,
-                last_version: None,
-            });
+            self.connections.open(id, None);
             self.write(outputs, None, at);
-            self.open = None;
+            self.connections.drop_current();
         }
         self.not_covered(NotCoveredReason::Gone, String::new(), at);
     }
 
     fn fail(&mut self, id: ConnectionId, cause: EndCause, words: &str, at: Stamp) {
-        if self.open.is_some() {
+        if self.connection().is_some() {
             self.disconnect(cause, words, at);
             return;
         }
@@ -487,8 +409,8 @@ impl Intake {
 
     fn disconnect(&mut self, cause: EndCause, detail: &str, at: Stamp) {
         self.announce_connection(at);
-        if let Some(open) = self.open.take() {
-            self.note(at, open.disconnected(cause, detail));
+        if let Some(note) = self.connections.end(cause, detail) {
+            self.note(at, note);
         }
     }
 
@@ -496,13 +418,7 @@ impl Intake {
     fn note_received(&mut self, version: &str, at: Stamp) {
         self.last_failure = None;
         self.announce_connection(at);
-        if let Some(open) = &mut self.open
-            && !version.is_empty()
-        {
-            let last = open.last_version.get_or_insert_default();
-            last.clear();
-            last.push_str(version);
-        }
+        self.connections.received(version);
     }
 
     /// The current connection is open and has sent nothing yet.
@@ -511,8 +427,7 @@ impl Intake {
     }
 
     fn announce_connection(&mut self, at: Stamp) {
-        let Some((stamp, note)) = self.open.as_mut().and_then(|open| open.unannounced.take())
-        else {
+        let Some((stamp, note)) = self.connections.announce() else {
             return;
         };
         self.announce(at);
@@ -563,13 +478,6 @@ fn detail_of(code: u16, message: &str) -> String {
     }
 }
 
-/// Returns the range of a slice within its line.
-fn place(line: &[u8], part: &[u8]) -> Option<Range<usize>> {
-    let start = part.as_ptr().addr().checked_sub(line.as_ptr().addr())?;
-    let range = start..start.checked_add(part.len())?;
-    (line.get(range.clone())? == part).then_some(range)
-}
-
 /// Returns whether a string is longer than the reel accepts.
 const fn is_too_long(word: &str) -> bool {
     word.len() > MAX_NAME
@@ -590,7 +498,7 @@ impl Intake {
         object: Option<(&ObjectHead<'_>, &[u8])>,
         at: Stamp,
     ) {
-        if !outputs.is_empty() && self.open.is_some() {
+        if !outputs.is_empty() {
             self.announce_connection(at);
         }
         for output in outputs {
@@ -624,15 +532,15 @@ impl Intake {
             // The connection was not announced when it was left out: the next connection announces
             // the resource.
             WatchOutput::CoveredAgain => {}
-            WatchOutput::HistoryFound { .. } => self.wishes.has_found_history = true,
-            WatchOutput::VersionFell => self.wishes.wants_discovery = true,
+            WatchOutput::HistoryFound { .. } => self.messages.history_found(),
+            WatchOutput::VersionFell => self.messages.ask_discovery(),
             WatchOutput::Synced {
                 version,
                 method,
                 objects,
             } => {
                 self.list_failures.ended(&self.target, at);
-                self.sight_complete();
+                self.messages.listed(self.target.role);
                 self.note_on_connection(at, |connection, resource| Note::Synced {
                     resource,
                     connection,
@@ -684,7 +592,7 @@ impl Intake {
                     "gap: {}",
                     gap.cause.as_str()
                 );
-                self.gap(gap, review, at);
+                self.gaps.gap(gap, review, at, &mut self.entries);
             }
         }
     }
@@ -694,12 +602,9 @@ impl Intake {
         at: Stamp,
         note: impl FnOnce(ConnectionId, ResourceId) -> Note,
     ) {
-        if let Some(open) = &self.open {
-            let note = note(open.id, self.target.info.id);
-            match &mut self.open_gap {
-                Some(gap) => gap.follow(at, note),
-                None => self.note(at, note),
-            }
+        if let Some(connection) = self.connection() {
+            let note = note(connection, self.target.info.id);
+            self.gaps.note(at, note, &mut self.entries);
         }
     }
 
@@ -712,31 +617,40 @@ impl Intake {
         bytes: &[u8],
         at: Stamp,
     ) {
-        let Some(open) = &self.open else {
+        let Some(connection) = self.connection() else {
             return;
         };
-        let connection = open.id;
         if std::str::from_utf8(bytes).is_err() {
             // Neither a reader nor the redaction policy could parse this line.
             self.stream.not_written(head);
             let kept = self.keepable(bytes);
-            self.push_odd(OddLineProblem::Unparsable, kept, bytes.len(), at);
+            self.push_odd(OddLineProblem::Unparsable, kept, len64(bytes.len()), at);
             return;
         }
         let Some(body) = self.redactor.object(&self.target.subject(), bytes) else {
             self.stream.not_written(head);
-            self.push_odd(OddLineProblem::Unparsable, Vec::new(), bytes.len(), at);
+            self.push_odd(
+                OddLineProblem::Unparsable,
+                Vec::new(),
+                len64(bytes.len()),
+                at,
+            );
             return;
         };
         let uid = uid.map_or_else(|| head.uid.as_ref().into(), String::into_boxed_str);
         if body.len() > MAX_BODY || has_long_name(head) || is_too_long(&uid) {
             self.stream.not_written(head);
-            self.push_odd(OddLineProblem::TooLong, body.into_owned(), bytes.len(), at);
+            self.push_odd(
+                OddLineProblem::TooLong,
+                body.into_owned(),
+                len64(bytes.len()),
+                at,
+            );
             return;
         }
         let body: Box<[u8]> = body.into();
-        self.sight(kind, &body);
-        self.push_event(EventEntry {
+        self.messages.stored(self.target.role, kind, &body);
+        let event = EventEntry {
             stamp: at,
             connection,
             kind,
@@ -747,7 +661,8 @@ impl Intake {
             uid,
             version: head.version.as_ref().into(),
             body: Some(body),
-        });
+        };
+        self.gaps.event(event, &mut self.entries);
     }
 
     fn write_inferred(
@@ -758,12 +673,12 @@ impl Intake {
         version: String,
         at: Stamp,
     ) {
-        let Some(open) = &self.open else {
+        let Some(connection) = self.connection() else {
             return;
         };
-        self.push_event(EventEntry {
+        let event = EventEntry {
             stamp: at,
-            connection: open.id,
+            connection,
             kind: EventType::Deleted,
             evidence: Evidence::Inferred,
             resource: self.target.info.id,
@@ -772,45 +687,8 @@ impl Intake {
             uid: object.uid.text().into(),
             version: version.into(),
             body: None,
-        });
-    }
-
-    /// Writes an event, or holds it back until the gap that its list ends is read back.
-    fn push_event(&mut self, event: EventEntry) {
-        match &mut self.waiting {
-            Some(waiting) => {
-                let entries = waiting.hold(event, &self.room);
-                self.entries.extend(entries);
-            }
-            None => self.entries.push(QueueEntry::Event(event)),
-        }
-    }
-
-    fn sight_complete(&mut self) {
-        if self.target.role == ResourceRole::Definitions {
-            self.sightings.push(DiscoverySighting::DefinitionsComplete);
-        }
-    }
-
-    fn sight(&mut self, kind: EventType, body: &[u8]) {
-        match self.target.role {
-            ResourceRole::Definitions if kind != EventType::Deleted => {
-                if let Some(definition) = definition(body) {
-                    let sighting = DiscoverySighting::Definition(Box::new(definition));
-                    self.sightings.push(sighting);
-                }
-            }
-            ResourceRole::ApiServices => {
-                if let Some(mut service) = api_service(body) {
-                    service.is_available &= kind != EventType::Deleted;
-                    self.sightings.push(DiscoverySighting::ApiService(service));
-                } else {
-                    self.wishes.wants_discovery = true;
-                }
-            }
-            ResourceRole::Definitions => self.wishes.wants_discovery = true,
-            ResourceRole::Plain | ResourceRole::Events => {}
-        }
+        };
+        self.gaps.event(event, &mut self.entries);
     }
 
     fn note(&mut self, stamp: Stamp, note: Note) {
@@ -822,61 +700,29 @@ impl Intake {
         self.is_announced = false;
     }
 
+    fn keepable(&self, bytes: &[u8]) -> Vec<u8> {
+        keepable(&self.redactor, &self.target.subject(), bytes)
+    }
+
     fn odd(&mut self, problem: OddLineProblem, bytes: &[u8], len: usize, at: Stamp) {
         self.announce_connection(at);
         let kept = self.keepable(bytes);
-        self.push_odd(problem, kept, len, at);
+        self.push_odd(problem, kept, len64(len), at);
     }
 
-    fn push_odd(&mut self, problem: OddLineProblem, kept: Vec<u8>, len: usize, at: Stamp) {
-        let Some(open) = &self.open else {
+    fn push_odd(&mut self, problem: OddLineProblem, kept: Vec<u8>, len: u64, at: Stamp) {
+        let Some(connection) = self.connection() else {
             return;
         };
         self.entries.push(QueueEntry::Blob {
             stamp: at,
             note: BlobNote::OddLine {
-                connection: open.id,
+                connection,
                 problem,
-                len: len64(len),
+                len,
             },
             bytes: kept,
         });
-    }
-
-    /// Returns the part of an anomalous line that may be stored: a line with an object without its
-    /// secrets; of unreadable bytes nothing if the kind has secrets.
-    fn keepable(&self, bytes: &[u8]) -> Vec<u8> {
-        let subject = self.target.subject();
-        if let Some(line) = wire::line(bytes)
-            && let Some(place) = place(bytes, line.object)
-            && let Some(object) = self.redactor.object(&subject, line.object)
-        {
-            let before = self
-                .redactor
-                .text(bytes.get(..place.start).unwrap_or_default());
-            let after = self
-                .redactor
-                .text(bytes.get(place.end..).unwrap_or_default());
-            return [before, object, after].concat();
-        }
-        if self.redactor.is_closed(&subject) {
-            return Vec::new();
-        }
-        // Bytes that are not UTF-8 hide fields from the policy: it judges the text that a reader
-        // would see.
-        if let Cow::Owned(text) = String::from_utf8_lossy(bytes)
-            && let Some(line) = wire::line(text.as_bytes())
-            && let Some(Cow::Owned(_)) = self.redactor.object(&subject, line.object)
-        {
-            return self.keepable(text.as_bytes());
-        }
-        if let Cow::Owned(text) = String::from_utf8_lossy(bytes)
-            && let Some(Cow::Owned(object)) = self.redactor.object(&subject, text.as_bytes())
-        {
-            return object;
-        }
-        let kept = self.redactor.object(&subject, bytes);
-        kept.map(Cow::into_owned).unwrap_or_default()
     }
 
     /// Returns a head with the object name that the reel uses, so that no later step sees a name
@@ -889,7 +735,7 @@ impl Intake {
             Cow::Borrowed(_) => return head,
             Cow::Owned(name) => name,
         };
-        self.has_hidden_names = true;
+        self.gaps.hide_name();
         ObjectHead {
             name: name.into(),
             ..head
@@ -907,17 +753,9 @@ impl Intake {
         asked_secs: u32,
         at: Stamp,
     ) {
-        let note = Note::Connected {
-            connection: id,
-            resource: self.target.info.id,
-            from_rv: Some(from.to_string()),
-            method: ListMethod::Watch,
-        };
-        self.successor = Some(IntakeConnection {
-            id,
-            unannounced: Some((at, note)),
-            last_version: None,
-        });
+        let from_rv = Some(from.to_string());
+        let note = connected(id, self.target.info.id, from_rv, ListMethod::Watch);
+        self.connections.open_successor(id, at, note);
         let connections = self.stream.connections();
         connections.successor_answered(from, asked_secs, at.elapsed);
     }
@@ -931,15 +769,8 @@ impl Intake {
     }
 
     const fn switch(&mut self) {
-        std::mem::swap(&mut self.open, &mut self.successor);
-        self.is_on_successor = !self.is_on_successor;
+        self.connections.switch();
         self.stream.connections().switch();
-    }
-
-    /// Returns whether the data at hand comes from a successor that has delivered nothing yet.
-    fn is_unannounced_successor(&self) -> bool {
-        let open = self.open.as_ref();
-        self.is_on_successor && open.is_some_and(|open| open.unannounced.is_some())
     }
 
     /// The current connection ended with this cause, or is dropped: its successor replaces it.
@@ -948,7 +779,7 @@ impl Intake {
         self.on_successor(|intake| intake.announce_connection(at));
         self.stream.take_over(cause);
         self.disconnect(cause, detail, at);
-        self.open = self.successor.take();
+        self.connections.take_over();
     }
 
     /// The successor was refused, broke off, or is dropped. The current connection continues.
@@ -960,262 +791,61 @@ impl Intake {
         at: Stamp,
     ) {
         self.stream.end_successor(retry_after_secs, at.elapsed);
-        let Some(open) = self.successor.take() else {
-            return;
-        };
-        if open.unannounced.is_none() {
-            self.note(at, open.disconnected(cause, detail));
+        if let Some(note) = self.connections.end_successor(cause, detail) {
+            self.note(at, note);
         }
-    }
-}
-
-/// A gap that has ended and is not noted yet.
-#[derive(Debug)]
-pub(crate) struct OpenGap {
-    gap: Gap,
-    /// The names to read back, or the reason why the gap is not read back.
-    pub(crate) work: Result<BackfillTask, &'static str>,
-    /// The notes that follow the gap.
-    notes: Vec<(Stamp, Note)>,
-}
-
-/// The result of reading a gap back.
-#[derive(Debug)]
-pub(crate) struct ReadBack {
-    /// The connection number of all its requests.
-    pub(crate) connection: ConnectionId,
-    /// When the first request was made.
-    pub(crate) since: Stamp,
-    /// The number of requests.
-    pub(crate) requests: u32,
-    /// The findings.
-    pub(crate) found: BackfillResult,
-}
-
-impl OpenGap {
-    /// Adds a note behind the gap.
-    fn follow(&mut self, at: Stamp, note: Note) {
-        self.notes.push((at, note));
     }
 }
 
 // The end of a gap.
 impl Intake {
+    /// Skips events that an earlier run had read back and written before it was killed.
+    pub(crate) fn leave_out(&mut self, read_before: ReadBefore) {
+        self.gaps.leave_out(read_before);
+    }
+
     /// Returns the gap to read back. The caller must call [`Self::settle`] afterwards.
     pub(crate) const fn take_open_gap(&mut self) -> Option<OpenGap> {
-        self.open_gap.take()
+        self.gaps.take_open()
     }
 
     /// Releases events that wait for a list which will not be completed.
     pub(crate) fn release(&mut self, at: Stamp) {
-        if let Some(waiting) = self.waiting.take() {
-            self.entries.extend(restamped(waiting.into_events(), at));
-        }
+        self.gaps.release(at, &mut self.entries);
     }
 
-    /// A gap has ended: it is noted when it is settled.
-    fn gap(&mut self, gap: Gap, review: Option<GapReview>, at: Stamp) {
-        let Some(review) = review else {
-            self.release(at);
-            self.note(at, Note::Gap(gap));
-            return;
-        };
-        let work = self.work(&gap, review);
-        self.open_gap = Some(OpenGap {
-            gap,
-            work,
-            notes: Vec::new(),
-        });
-    }
-
-    fn work(&self, gap: &Gap, review: GapReview) -> Result<BackfillTask, &'static str> {
-        let names = match review {
-            GapReview::Names(names) => names,
-            GapReview::Impossible(why) => return Err(why),
-        };
-        if self
-            .waiting
-            .as_ref()
-            .is_some_and(WaitingEvents::is_given_up)
-        {
-            return Err("the list differs by more bytes than can wait");
-        }
-        if self.has_hidden_names {
-            return Err("objects whose names are secrets cannot be requested");
-        }
-        let number = |text: &str| ResourceVersion::parse(text)?.number();
-        let from = gap.from_rv.as_deref().and_then(number);
-        let (Some(from), Some(to)) = (from, number(&gap.to_rv)) else {
-            return Err("its versions are not numbers");
-        };
-        let mut has_unclear = false;
-        let mut suspects = Vec::new();
-        for name in names {
-            let (before, after) = (life(name.before.as_ref()), life(name.after.as_ref()));
-            let GapDifference {
-                namespace, name, ..
-            } = name;
-            has_unclear |= before.is_err() || after.is_err();
-            suspects.push(GapSuspect {
-                namespace: namespace.into(),
-                name: name.into(),
-                before: before.unwrap_or_default(),
-                after: after.unwrap_or_default(),
-            });
-        }
-        Ok(BackfillTask {
-            from,
-            to,
-            suspects,
-            has_unclear,
-        })
-    }
-
-    /// Writes a gap: the events that were read back and those of the list in the order of their
-    /// versions, then the gap, then the verdict.
+    /// Writes a gap.
     pub(crate) fn settle(&mut self, open: OpenGap, read: Option<ReadBack>, at: Stamp) {
-        let waiting = self
-            .waiting
-            .take()
-            .map(WaitingEvents::into_events)
-            .unwrap_or_default();
-        let judged = match (open.work, read) {
-            (Ok(work), Some(mut read)) => {
-                let (connection, requests) = (read.connection, read.requests);
-                let is_announced = self.connected_exact(&read, &work);
-                let events = std::mem::take(&mut read.found.events);
-                let mut written = Vec::new();
-                for event in events {
-                    let version = event.version;
-                    match self.found_entry(event, connection) {
-                        Some(entry) => written.push(entry),
-                        None => read.found.withheld(version),
-                    }
-                }
-                let verdict = read.found.verdict(&work);
-                let begun = read.found.take_begun();
-                let mut events = in_order(waiting, written, &work, &begun);
-                let before = std::mem::take(&mut self.read_before);
-                events.retain(|event| !before.contains(&event_key(event)));
-                let is_found = |event: &&EventEntry| event.evidence == Evidence::Reconstructed;
-                let reconstructed = events.iter().filter(is_found).count();
-                let reconstructed = len64(reconstructed);
-                self.entries.extend(restamped(events, at));
-                if is_announced {
-                    self.note(at, disconnected(connection, &verdict));
-                }
-                judgement(&open.gap, verdict, reconstructed, requests)
-            }
-            (work, _) => {
-                self.entries.extend(restamped(waiting, at));
-                let why = work.err().unwrap_or("the recorder stopped");
-                let verdict = BackfillVerdict {
-                    word: GapVerdict::Partly,
-                    missing_at_most: open.gap.missing_at_most,
-                    detail: why.to_owned(),
-                };
-                judgement(&open.gap, verdict, 0, 0)
-            }
-        };
-        self.note(at, Note::Gap(open.gap));
-        self.note(at, judged);
-        for (_, note) in open.notes {
-            self.note(at, note);
-        }
-    }
-
-    fn connected_exact(&mut self, read: &ReadBack, work: &BackfillTask) -> bool {
-        if read.requests == 0 {
-            return false;
-        }
-        let note = Note::Connected {
-            connection: read.connection,
-            resource: self.target.info.id,
-            from_rv: Some(work.from.to_string()),
-            method: ListMethod::Exact,
-        };
-        self.note(read.since, note);
-        true
-    }
-
-    /// Makes an entry of an event that was read back; `None` if nothing of it may be stored.
-    fn found_entry(&self, event: BackfillEvent, connection: ConnectionId) -> Option<EventEntry> {
-        let body = match &event.body {
-            Some(bytes) if std::str::from_utf8(bytes).is_err() => return None,
-            Some(bytes) => Some(self.redactor.object(&self.target.subject(), bytes)?.into()),
-            None => None,
-        };
-        Some(EventEntry {
-            stamp: Stamp::default(),
-            connection,
-            kind: event.kind,
-            evidence: Evidence::Reconstructed,
-            resource: self.target.info.id,
-            namespace: event.namespace.into(),
-            name: event.name.into(),
-            uid: event.uid.into(),
-            version: event.version.to_string().into(),
-            body,
-        })
+        let (redactor, target) = (&self.redactor, &self.target);
+        let entry = |event, connection| found_entry(redactor, target, event, connection);
+        self.gaps.settle(open, read, entry, at, &mut self.entries);
     }
 }
 
-/// The shortest time between two log lines about the same resource, in microseconds.
-const LOG_MICROS: u64 = 10_000_000;
-
-/// How long lists fail before the first log line, in microseconds.
-const FIRST_LOG_MICROS: u64 = 5_000_000;
-
-/// The consecutive failures of a resource's lists.
-#[derive(Debug, Default)]
-struct ListFailures {
-    tries: u32,
-    since: Elapsed,
-    /// When the next failure is logged.
-    next_log: Elapsed,
-}
-
-impl ListFailures {
-    /// Counts a failure, and logs it when it is due.
-    fn failed(&mut self, target: &WatchTarget, is_out: bool, error: &str, at: Stamp) {
-        let now = at.elapsed;
-        if self.tries == 0 {
-            self.since = now;
-            // A temporary failure is not logged: an outage causes many, and has its own line.
-            self.next_log = Elapsed {
-                micros: now.micros.saturating_add(FIRST_LOG_MICROS),
-            };
-        }
-        self.tries = self.tries.saturating_add(1);
-        if now < self.next_log || is_out {
-            return;
-        }
-        let failing = now.micros.saturating_sub(self.since.micros);
-        self.next_log = Elapsed {
-            micros: now.micros.saturating_add(failing.max(LOG_MICROS)),
-        };
-        tracing::warn!(
-            resource = target.info.qualified(),
-            tries = self.tries,
-            failing_secs = failing / 1_000_000,
-            error,
-            "cannot list; trying again"
-        );
-    }
-
-    /// A list is complete.
-    fn ended(&mut self, target: &WatchTarget, at: Stamp) {
-        let tries = std::mem::take(&mut self.tries);
-        if tries > 0 {
-            let failed = at.elapsed.micros.saturating_sub(self.since.micros);
-            tracing::info!(
-                resource = target.info.qualified(),
-                tries,
-                failed_secs = failed / 1_000_000,
-                "listed"
-            );
-        }
-    }
+/// Makes an entry of an event that was read back; `None` if nothing of it may be stored.
+fn found_entry(
+    redactor: &Redactor,
+    target: &WatchTarget,
+    event: BackfillEvent,
+    connection: ConnectionId,
+) -> Option<EventEntry> {
+    let body = match &event.body {
+        Some(bytes) if std::str::from_utf8(bytes).is_err() => return None,
+        Some(bytes) => Some(redactor.object(&target.subject(), bytes)?.into()),
+        None => None,
+    };
+    Some(EventEntry {
+        stamp: Stamp::default(),
+        connection,
+        kind: event.kind,
+        evidence: Evidence::Reconstructed,
+        resource: target.info.id,
+        namespace: event.namespace.into(),
+        name: event.name.into(),
+        uid: event.uid.into(),
+        version: event.version.to_string().into(),
+        body,
+    })
 }
 
 #[cfg(test)]

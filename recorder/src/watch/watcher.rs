@@ -19,7 +19,8 @@ use crate::resource::{ResourceRole, WatchTarget};
 use crate::server::{ApiServer, Failure, Get, HttpAnswer};
 use crate::version::ResourceVersion;
 use crate::watch::context::WatchContext;
-use crate::watch::intake::{Intake, LineFlow, ReadBack};
+use crate::watch::gap::ReadBack;
+use crate::watch::intake::{Intake, LineFlow};
 use crate::watch::overlap::{
     OpenSuccessor, ServerWaker, SuccessorAnswer, SuccessorRequest, SuccessorStep, WatchOverlap,
 };
@@ -802,9 +803,9 @@ impl ResourceWatcher {
             return;
         };
         *list_turn = None;
-        let read = match &open.work {
-            Ok(work) => self.read_back(work).await,
-            Err(_) => None,
+        let read = match open.task() {
+            Some(task) => self.read_back(task).await,
+            None => None,
         };
         let at = self.shared.now();
         self.intake.settle(open, read, at);
