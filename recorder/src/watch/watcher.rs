@@ -11,41 +11,38 @@
 //! * A gap is settled between the list that ended it and the next entry. The watch waits meanwhile,
 //!   so settling is bounded in time.
 
-use crate::backfill::{Asker, BACKFILL_SECS, BackfillResult, read_back};
+use crate::backfill::{Asker, BACKFILL_SECS, BackfillResult, BackfillTask, read_back};
 use crate::discover::present_revision;
 use crate::health::ResourceCoverage;
-use crate::number::len64;
 use crate::resource::{ResourceRole, WatchTarget};
 use crate::server::{ApiServer, Failure, Get, HttpAnswer};
 use crate::version::ResourceVersion;
 use crate::watch::context::WatchContext;
 use crate::watch::gap::ReadBack;
 use crate::watch::intake::{Intake, LineFlow};
+use crate::watch::interrupts::Interrupts;
+use crate::watch::missing::MissingResponses;
 use crate::watch::overlap::{
     OpenSuccessor, ServerWaker, SuccessorAnswer, SuccessorRequest, SuccessorStep, WatchOverlap,
 };
+use crate::watch::page_reading::{PageEnd, PageReading};
 use crate::watch::reading::{ConnectionSide, WatchEnd, WatchReading, WatchSignal};
 use crate::watch::state::{
-    ListPage, ResumeState, ServerRefusal, ServerTraits, SuccessorVerdict, WatchOrigin, WatchState,
-    WatchStep,
+    ResumeState, ServerRefusal, ServerTraits, SuccessorVerdict, WatchOrigin, WatchState, WatchStep,
 };
-use crate::wire::{self, LinePiece, ListPiece, ListSplitter};
+use crate::wire::{self, LinePiece, ListPiece};
 use bytes::Bytes;
 use kubereel_format::{ConnectionId, Elapsed, EndCause, ListMethod, ResourceInfo, Stamp};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, SemaphorePermit, mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::{Instant, timeout_at};
 
 /// The longest time for the head of a response, in seconds. A server that fills its cache responds
 /// late.
 pub(super) const HEAD_SECS: u64 = 30;
-
-/// The number and duration of 404 responses after which a resource may be gone.
-const MISSING_TRIES: u32 = 3;
-const MISSING_MICROS: u64 = 2_000_000;
 
 /// Why a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,30 +77,20 @@ pub(crate) struct WatcherStart {
     pub(crate) is_custom: bool,
 }
 
-/// An event from outside that interrupts a wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Interrupt {
-    /// The recorder stops.
-    Stop,
-    /// The kubeconfig leads to another cluster.
-    Epoch,
-}
-
 /// The task of one resource.
 pub(crate) struct ResourceWatcher {
     shared: Arc<WatchContext>,
     intake: Intake,
-    pages: PagedList,
-    stop: watch::Receiver<bool>,
-    epoch: watch::Receiver<u32>,
-    /// The epoch in which the position of the stream is valid.
-    lives_in: u32,
+    /// The current list: all its pages count as one connection.
+    paged: Option<ConnectionId>,
+    /// The position of the stream is valid in the epoch that was taken last.
+    interrupts: Interrupts,
     clients: watch::Receiver<Option<Arc<ApiServer>>>,
     descriptions: mpsc::Receiver<ResourceInfo>,
     /// Counts the changes of the resource's definition.
     changes: watch::Receiver<u32>,
     broke: Option<Elapsed>,
-    missing: Option<(Elapsed, u32)>,
+    missing: MissingResponses,
     state: Option<ResourceCoverage>,
     touch: ServerWaker,
 }
@@ -122,8 +109,6 @@ impl ResourceWatcher {
             can_watch_list: start.can_watch_list,
         };
         let seed = RandomState::new().hash_one(target.info.id.0);
-        let mut epoch = shared.epoch.clone();
-        let lives_in = *epoch.borrow_and_update();
         let mut memory = start.memory;
         let read_before = std::mem::take(&mut memory.read_back);
         let mut stream = WatchState::new(traits, memory, start.origin, seed);
@@ -139,15 +124,13 @@ impl ResourceWatcher {
         intake.leave_out(read_before);
         Self {
             intake,
-            pages: PagedList::default(),
-            stop: shared.stop.clone(),
-            epoch,
-            lives_in,
+            paged: None,
+            interrupts: Interrupts::new(shared),
             clients: shared.clients.clone(),
             descriptions,
             changes,
             broke: None,
-            missing: None,
+            missing: MissingResponses::default(),
             state: None,
             touch: ServerWaker::new(start.is_custom),
             shared: Arc::clone(shared),
@@ -184,17 +167,16 @@ impl ResourceWatcher {
     async fn follow(&mut self) -> WatcherEnd {
         let mut list_turn: Option<OwnedSemaphorePermit> = None;
         loop {
-            if *self.stop.borrow() {
+            if self.interrupts.is_stopping() {
                 return WatcherEnd::Stopped;
             }
-            if self.epoch.has_changed().unwrap_or(false) {
-                self.lives_in = *self.epoch.borrow_and_update();
+            if self.interrupts.take_epoch() {
                 let at = self.shared.now();
                 self.intake.release(at);
                 // Pages of the old cluster must not be continued: their token and their versions
                 // belong to another history.
                 self.intake.stream.new_epoch();
-                self.pages = PagedList::default();
+                self.paged = None;
             }
             if let Ok(info) = self.descriptions.try_recv() {
                 let at = self.shared.now();
@@ -218,7 +200,7 @@ impl ResourceWatcher {
                     // meanwhile, or other resources are never listed.
                     list_turn = None;
                     let wait = tokio::time::sleep(Duration::from_micros(micros));
-                    self.unless_interrupted(wait).await;
+                    self.interrupts.unless(wait).await;
                 }
                 WatchStep::WatchList { timeout_secs } => {
                     let target = self.intake.target.watch_list(timeout_secs);
@@ -252,36 +234,23 @@ impl ResourceWatcher {
         }
         let server = self.server().await?;
         let reading = present_revision(&server);
-        self.unless_interrupted(reading).await.flatten()
+        self.interrupts.unless(reading).await.flatten()
     }
 
     async fn list_turn(&mut self) -> Option<OwnedSemaphorePermit> {
         let lists = Arc::clone(&self.shared.limits.lists);
         let turn = lists.acquire_owned();
-        self.unless_interrupted(turn).await.and_then(Result::ok)
-    }
-
-    /// Waits for a future, unless the recorder stops or the cluster changes first.
-    async fn unless_interrupted<T>(&self, future: impl Future<Output = T>) -> Option<T> {
-        let mut stop = self.stop.clone();
-        let mut epoch = self.epoch.clone();
-        tokio::select! {
-            biased;
-            _ = interrupt(&mut stop, &mut epoch) => None,
-            value = future => Some(value),
-        }
+        self.interrupts.unless(turn).await.and_then(Result::ok)
     }
 
     /// Waits for a client.
-    async fn server(&mut self) -> Option<Arc<ApiServer>> {
+    async fn server(&self) -> Option<Arc<ApiServer>> {
         let mut clients = self.clients.clone();
-        let server = self
-            .unless_interrupted(async move {
-                let server = clients.wait_for(Option::is_some).await.ok()?;
-                server.clone()
-            })
-            .await??;
-        Some(server)
+        let server = async move {
+            let server = clients.wait_for(Option::is_some).await.ok()?;
+            server.clone()
+        };
+        self.interrupts.unless(server).await.flatten()
     }
 
     async fn watch(
@@ -298,7 +267,7 @@ impl ResourceWatcher {
         // The responding server has passed every change before this version.
         self.changes.mark_unchanged();
         let get = server.get(Get::json(target, HEAD_SECS));
-        let Some(answer) = self.unless_interrupted(get).await else {
+        let Some(answer) = self.interrupts.unless(get).await else {
             return;
         };
         let Some(answer) = self.accept(&server, id, answer).await else {
@@ -376,7 +345,7 @@ impl ResourceWatcher {
         let status = answer.status;
         // Load balancers and proxies also respond with 200, often with HTML.
         if status == 200 && answer.is_json() {
-            self.missing = None;
+            self.missing.reset();
             return Some(answer);
         }
         if status == 401 {
@@ -396,9 +365,7 @@ impl ResourceWatcher {
         };
         let at = self.shared.now();
         if code == 404 {
-            let since = self.missing.map_or(at.elapsed, |(since, _)| since);
-            let tries = self.missing.map_or(0, |(_, tries)| tries);
-            self.missing = Some((since, tries.saturating_add(1)));
+            self.missing.count(at.elapsed);
         }
         let refusal = self.refusal(code, retry_after_secs, &message);
         self.intake.refused(refusal, id, at);
@@ -432,7 +399,7 @@ impl ResourceWatcher {
             stream.is_synced(),
         ) {
             let revisions = self.shared.discovery.revisions();
-            revisions.reached(self.lives_in, &position.version, || target.path());
+            revisions.reached(self.interrupts.epoch(), &position.version, || target.path());
         }
         let state = if stream.is_uncovered() {
             ResourceCoverage::NotCovered
@@ -450,16 +417,7 @@ impl ResourceWatcher {
     /// Returns whether the resource has vanished: it repeatedly is not found, and a later discovery
     /// does not have it either.
     async fn is_gone(&mut self) -> bool {
-        let Some((since, tries)) = self.missing else {
-            return false;
-        };
-        let waited = self
-            .shared
-            .clock
-            .elapsed()
-            .micros
-            .saturating_sub(since.micros);
-        if tries < MISSING_TRIES || waited < MISSING_MICROS {
+        if !self.missing.may_be_gone(self.shared.clock.elapsed()) {
             return false;
         }
         let info = self.intake.target.info.clone();
@@ -467,38 +425,13 @@ impl ResourceWatcher {
         let asking = shared
             .discovery
             .is_served(&info.group, &info.version, &info.plural);
-        let is_served = self.unless_interrupted(asking).await.flatten();
+        let is_served = self.interrupts.unless(asking).await.flatten();
         // A group that is missing from one discovery document is a failure, not a removal.
         if is_served != Some(false) {
-            self.missing = None;
+            self.missing.reset();
             return false;
         }
         true
-    }
-}
-
-impl Interrupt {
-    /// Returns the end of a watch that it interrupts.
-    fn end(self) -> WatchEnd {
-        match self {
-            Self::Stop => WatchEnd::ended(EndCause::Stopped, ""),
-            Self::Epoch => WatchEnd::ended(EndCause::Stopped, "another cluster"),
-        }
-    }
-}
-
-/// Waits for an event from outside.
-async fn interrupt(
-    stop: &mut watch::Receiver<bool>,
-    epoch: &mut watch::Receiver<u32>,
-) -> Interrupt {
-    tokio::select! {
-        // The sender is gone: the recorder stops.
-        _ = stop.wait_for(|stop| *stop) => Interrupt::Stop,
-        changed = epoch.changed() => match changed {
-            Ok(()) => Interrupt::Epoch,
-            Err(_) => Interrupt::Stop,
-        },
     }
 }
 
@@ -512,8 +445,7 @@ impl ResourceWatcher {
         list_turn: &mut Option<OwnedSemaphorePermit>,
     ) -> (ConnectionId, WatchEnd) {
         let mut overlap = self.overlap(&lead);
-        let mut stop = self.stop.clone();
-        let mut epoch = self.epoch.clone();
+        let mut interrupts = self.interrupts.clone();
         loop {
             if !self.intake.stream.wants_list() {
                 *list_turn = None;
@@ -521,7 +453,7 @@ impl ResourceWatcher {
             let idle_secs = self.intake.stream.idle_secs();
             let signal = tokio::select! {
                 biased;
-                interrupt = interrupt(&mut stop, &mut epoch) => {
+                interrupt = interrupts.next() => {
                     self.drop_successor(&mut overlap, EndCause::Stopped, "");
                     return (lead.id(), interrupt.end());
                 }
@@ -653,33 +585,6 @@ fn take_piece(intake: &mut Intake, piece: LinePiece, at: Stamp) -> LineFlow {
     }
 }
 
-/// The longest silence of a page, in seconds.
-const SILENT_SECS: u64 = 60;
-
-/// An item of more bytes than this needs a permit before more of it is read.
-const LONG_ITEM: usize = 2 * 1024 * 1024;
-
-/// The current list: all its pages count as one connection.
-#[derive(Debug, Default)]
-struct PagedList {
-    connection: Option<ConnectionId>,
-}
-
-/// How a page ended.
-enum PageEnd {
-    /// In order.
-    Whole(ListSplitter, PageSize),
-    /// In the middle.
-    Broken(EndCause, String),
-}
-
-/// The size of a page.
-#[derive(Clone, Copy, Default)]
-struct PageSize {
-    bytes: u64,
-    items: u64,
-}
-
 // Reading a list in pages, each item as it arrives.
 impl ResourceWatcher {
     async fn page(
@@ -692,21 +597,21 @@ impl ResourceWatcher {
             return;
         };
         if token.is_none() {
-            self.pages.connection = None;
+            self.paged = None;
         }
-        let id = match self.pages.connection {
+        let id = match self.paged {
             Some(id) => id,
             None => self.shared.numbers.connection(),
         };
         let target = self.intake.target.page(limit, token);
         let get = server.get(Get::json(&target, HEAD_SECS));
-        let Some(answer) = self.unless_interrupted(get).await else {
+        let Some(answer) = self.interrupts.unless(get).await else {
             return;
         };
         let Some(answer) = self.accept(&server, id, answer).await else {
             // Refused or out of reach: a list that continues later is noted as a new connection.
             if self.intake.connection().is_none() {
-                self.pages.connection = None;
+                self.paged = None;
             }
             return;
         };
@@ -716,80 +621,45 @@ impl ResourceWatcher {
         } else {
             self.intake.connected(id, None, ListMethod::Pages, 0, at);
         }
-        self.pages.connection = Some(id);
-        let end = self.unless_interrupted_page(answer).await;
-        let at = self.shared.now();
-        match end {
+        self.paged = Some(id);
+        match self.read_page(answer).await {
             PageEnd::Broken(cause, words) => self.break_off(cause, &words),
-            // A cut that looks like a clean end leaves the JSON incomplete: only a whole list
-            // proves what it lacks.
-            PageEnd::Whole(splitter, size) => match splitter.finish() {
-                None => self.break_off(EndCause::Unreadable, "the answer is not a complete list"),
-                Some(meta) => {
-                    self.intake.page(
-                        ListPage {
-                            version: &meta.version,
-                            token: &meta.token,
-                            bytes: size.bytes,
-                            items: size.items,
-                        },
-                        at,
-                    );
-                    self.settle_gap(list_turn).await;
-                    if meta.token.is_empty() {
-                        self.break_off(EndCause::Clean, "");
-                    }
+            PageEnd::Whole(page) => {
+                let end = page.end();
+                self.intake.page(end, self.shared.now());
+                self.settle_gap(list_turn).await;
+                if end.token.is_empty() {
+                    self.break_off(EndCause::Clean, "");
                 }
-            },
+            }
         }
     }
 
     fn break_off(&mut self, cause: EndCause, words: &str) {
         let at = self.shared.now();
-        self.pages.connection = None;
+        self.paged = None;
         self.intake.ended(cause, words, at);
     }
 
-    async fn unless_interrupted_page(&mut self, mut answer: HttpAnswer) -> PageEnd {
+    async fn read_page(&mut self, answer: HttpAnswer) -> PageEnd {
         let shared = Arc::clone(&self.shared);
-        let mut splitter = ListSplitter::new();
+        let mut page = PageReading::new(answer, &shared.limits.long_lines);
         let mut pieces = Vec::new();
-        let mut size = PageSize::default();
-        let mut long_item: Option<SemaphorePermit<'_>> = None;
         loop {
-            let chunk = tokio::time::timeout(Duration::from_secs(SILENT_SECS), answer.chunk());
-            let chunk = match self.unless_interrupted(chunk).await {
+            match self.interrupts.unless(page.next(&mut pieces)).await {
                 None => return PageEnd::Broken(EndCause::Stopped, String::new()),
-                Some(Err(_)) => {
-                    let words = format!("silent for {SILENT_SECS} s");
-                    return PageEnd::Broken(EndCause::Idle, words);
-                }
-                Some(Ok(Err(Failure { words, .. }))) => {
-                    return PageEnd::Broken(EndCause::Cut, words);
-                }
-                Some(Ok(Ok(None))) => return PageEnd::Whole(splitter, size),
-                Some(Ok(Ok(Some(chunk)))) => chunk,
-            };
+                Some(Some(end)) => return end,
+                Some(None) => {}
+            }
             let at = shared.now();
-            let len = len64(chunk.len());
-            size.bytes = size.bytes.saturating_add(len);
-            splitter.push(&chunk, &mut pieces);
             for piece in pieces.drain(..) {
                 match piece {
-                    ListPiece::Item(item) => {
-                        size.items += 1;
-                        self.intake.item(&item, at);
-                    }
+                    ListPiece::Item(item) => self.intake.item(&item, at),
                     ListPiece::Part {
                         bytes, len_so_far, ..
                     } => self.intake.part(&bytes, len_so_far, at),
                 }
                 self.flush().await;
-            }
-            if splitter.buffered() < LONG_ITEM {
-                long_item = None;
-            } else if long_item.is_none() {
-                long_item = shared.limits.long_lines.acquire().await.ok();
             }
         }
     }
@@ -811,7 +681,7 @@ impl ResourceWatcher {
         self.intake.settle(open, read, at);
     }
 
-    async fn read_back(&mut self, work: &crate::backfill::BackfillTask) -> Option<ReadBack> {
+    async fn read_back(&mut self, task: &BackfillTask) -> Option<ReadBack> {
         // The wait for the turn counts too: the watch after the list is not read meanwhile, and its
         // server keeps little more than a minute of history.
         let until = Instant::now() + Duration::from_secs(BACKFILL_SECS);
@@ -825,13 +695,13 @@ impl ResourceWatcher {
             let turn = timeout_at(until, shared.limits.backfills.acquire());
             if let Ok(Ok(_turn)) = turn.await {
                 let known = self.intake.stream.known();
-                read_back(&mut asker, work, known, &mut found).await;
+                read_back(&mut asker, task, known, &mut found).await;
             } else {
                 found.given_up("other gaps were read back meanwhile");
             }
         };
         // Events that were read back before an interruption are kept.
-        self.unless_interrupted(reading).await;
+        self.interrupts.unless(reading).await;
         Some(ReadBack {
             connection: shared.numbers.connection(),
             since,

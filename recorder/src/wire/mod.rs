@@ -7,4 +7,4 @@ mod split;
 
 pub(crate) use head::{LineKind, ObjectHead, bookmark, error_message, event, head, line, status};
 pub(crate) use line::{LinePiece, LineSplitter};
-pub(crate) use split::{ListPiece, ListSplitter};
+pub(crate) use split::{ListMeta, ListPiece, ListSplitter};
