@@ -1,7 +1,8 @@
 //! Objects at a moment, and their lives.
 
 use crate::coverage::Certainty;
-use kubereel_format::{ObjectId, RecordedAt, ResourceId, Seq};
+use crate::tables::ReelTables;
+use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceId, Seq};
 
 /// The objects of a resource at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +63,52 @@ pub enum LifetimeEnd {
 }
 
 impl ObjectLifetime {
+    /// Returns the objects of a name in the order of their first events, in all recorded versions of the resource.
+    pub(crate) fn all(
+        tables: &ReelTables,
+        resource: ResourceId,
+        namespace: &str,
+        name: &str,
+    ) -> Vec<Self> {
+        let reel = tables.reel();
+        let mut lives = Vec::new();
+        let versions = tables.resources().namesake_ids(resource);
+        for &object in versions.iter().flat_map(|id| tables.objects_of(*id)) {
+            let key = tables.key_of(object);
+            if key.is_none_or(|key| key.namespace != namespace || key.name != name) {
+                continue;
+            }
+            let versions = reel.versions(object);
+            let (Some(&first), Some(&last)) = (versions.first(), versions.last()) else {
+                continue;
+            };
+            let is_deleted = reel.kind_of(last) == Some(EventType::Deleted);
+            let is_inferred = reel.evidence_of(last) == Some(Evidence::Inferred);
+            let from = tables.wall_of(first);
+            lives.push(Self {
+                object,
+                first,
+                from,
+                is_older_than_reel: reel
+                    .head(first)
+                    .is_some_and(|head| head.evidence.is_first_look(from, tables.start())),
+                end: match is_deleted {
+                    true if is_inferred => LifetimeEnd::Missing(tables.wall_of(last)),
+                    true => LifetimeEnd::Deleted(tables.wall_of(last)),
+                    false => LifetimeEnd::NotObserved,
+                },
+            });
+        }
+        lives.sort_by_key(|life| life.first);
+        let nexts: Vec<RecordedAt> = lives.iter().skip(1).map(|life| life.from).collect();
+        for (life, next) in lives.iter_mut().zip(nexts) {
+            if life.end == LifetimeEnd::NotObserved {
+                life.end = LifetimeEnd::Replaced(next);
+            }
+        }
+        lives
+    }
+
     /// Returns when its end was received; `None` if it was not.
     pub const fn to(&self) -> Option<RecordedAt> {
         match self.end {

@@ -1,21 +1,23 @@
 //! An opened reel with everything that is derived once, and the queries for states at a moment.
-//! Queries for histories, differences or waits are in the modules of those names.
+//! Queries for histories, differences, waits or unknown states are in the modules of those names.
 
 use crate::account::{AccountError, CommitBounds, RevisionAccount, RevisionSequence};
 use crate::body_reader::{QueryError, read_on_threads};
 use crate::clock;
 use crate::coverage::{
-    self, Certainty, Coverage, DamagedSpan, RecordedGap, UnobservedEffect, UnobservedReason,
-    UnobservedSpan,
+    self, Certainty, Coverage, DamageBound, DamagedSpan, RecordedGap, ReelDamage, UnobservedEffect,
+    UnobservedReason, UnobservedSpan,
 };
 use crate::first_look::FirstLooks;
 use crate::moment::{Cut, Moment, ResolveError};
 use crate::object::{ObjectForm, ObjectMeta};
 use crate::object_version::{LifetimeEnd, ObjectLifetime, ObjectVersion, ResourceSnapshot};
 use crate::origin::OriginMarks;
+use crate::replaced::ReplacedObjects;
 use crate::revision::{ReelRevisions, RevisionPlaces};
 use crate::select::{LabelSelector, ObjectFilter, ResourceTable, nearest};
 use crate::session::{self, Cluster, Outage, RecordingSession};
+use crate::states::{ResourceStates, StateMoment};
 use crate::tables::ReelTables;
 use crate::timetext::ClockZone;
 use kubereel_format::{
@@ -23,8 +25,7 @@ use kubereel_format::{
     OpenError, RecordedAt, Reel, ResourceId, ResourceInfo, Seq,
 };
 use serde_json::Value;
-use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -48,8 +49,7 @@ struct TimelineContent {
     sequences: OnceLock<Vec<RevisionSequence>>,
     origin_marks: Mutex<OriginMarks>,
     revision_places: RevisionPlaces,
-    /// By resource: see [`Timeline::replaced_of`].
-    replaced: BTreeMap<ResourceId, OnceLock<HashMap<ObjectId, Seq>>>,
+    replaced: ReplacedObjects,
 }
 
 impl Timeline {
@@ -87,11 +87,7 @@ impl Timeline {
             coverage,
             damaged,
             sequences,
-            replaced: tables
-                .resources()
-                .iter()
-                .map(|info| (info.id, OnceLock::new()))
-                .collect(),
+            replaced: ReplacedObjects::new(&tables),
             tables,
             origin_marks: Mutex::default(),
             revision_places: RevisionPlaces::default(),
@@ -253,9 +249,13 @@ impl Timeline {
     ///
     /// At a resourceVersion, a version without one counts by its place in the order of arrival.
     pub fn is_within(&self, seq: Seq, cut: Cut) -> bool {
+        self.state_moment(cut).has(seq)
+    }
+
+    fn state_moment(&self, cut: Cut) -> StateMoment<'_> {
         match cut {
-            Cut::Arrival { below, .. } => seq < below,
-            Cut::Revision(rv) => self.revisions().is_within(seq, rv),
+            Cut::Arrival { below, .. } => StateMoment::Arrival(below),
+            Cut::Revision(rv) => StateMoment::Revision(rv, self.revisions()),
         }
     }
 
@@ -284,11 +284,7 @@ impl Timeline {
     /// Returns the objects whose deletion was not observed before another one had their name, with the first
     /// version of that one: only one object has a name at a time.
     pub fn replaced(&self) -> impl Iterator<Item = (ObjectId, Seq)> {
-        let all = self.known.replaced.keys();
-        let all = all
-            .filter_map(|resource| self.replaced_of(*resource))
-            .flatten();
-        all.map(|(object, by)| (*object, *by))
+        self.known.replaced.all(&self.known.tables)
     }
 
     /// Returns whether an event is the creation of its object, observed when it happened. An object
@@ -308,45 +304,7 @@ impl Timeline {
 
     /// Returns the first version of the object that replaced another one without an observed deletion.
     pub fn replaced_by(&self, object: ObjectId) -> Option<Seq> {
-        let key = self.key_of(object)?;
-        self.replaced_of(key.resource)?.get(&object).copied()
-    }
-
-    fn replaced_of(&self, resource: ResourceId) -> Option<&HashMap<ObjectId, Seq>> {
-        let known = self.known.replaced.get(&resource)?;
-        Some(known.get_or_init(|| self.replaced_among(self.objects_of(resource).iter().copied())))
-    }
-
-    /// Finds those among objects of one resource, of which there are all or none of a name.
-    fn replaced_among(&self, objects: impl Iterator<Item = ObjectId>) -> HashMap<ObjectId, Seq> {
-        let reel = self.reel();
-        let mut replaced = HashMap::new();
-        let mut last: HashMap<(&str, &str), (ObjectId, Seq)> =
-            HashMap::with_capacity(objects.size_hint().0);
-        for object in objects {
-            let (Some(key), Some(&first)) = (self.key_of(object), reel.versions(object).first())
-            else {
-                continue;
-            };
-            let latest = last
-                .entry((key.namespace, key.name))
-                .or_insert((object, first));
-            let (older, newer) = match *latest {
-                (same, _) if same == object => continue,
-                (before, since) if since < first => {
-                    *latest = (object, first);
-                    (before, first)
-                }
-                (_, since) => (object, since),
-            };
-            let gone = reel.versions(older).last().copied();
-            let is_gone = gone
-                .is_some_and(|seq| seq < newer && reel.kind_of(seq) == Some(EventType::Deleted));
-            if !is_gone {
-                replaced.insert(older, newer);
-            }
-        }
-        replaced
+        self.known.replaced.by(&self.known.tables, object)
     }
 }
 
@@ -418,7 +376,8 @@ impl Timeline {
     /// Returns whether damage took records between two moments, or their objects; `None` for the ends
     /// of the recording.
     pub fn is_damaged_between(&self, from: Option<Cut>, to: Option<Cut>) -> bool {
-        self.damaged_between(from, to).next().is_some()
+        let (from, to) = (arrival(from), arrival(to));
+        self.damage().between(from, to).next().is_some()
     }
 
     /// Returns whether damage took records between two moments, or versions of the object of a name; `None` for the
@@ -435,42 +394,18 @@ impl Timeline {
             names: &names,
         };
         let versions = self.resources().namesake_ids(resource);
-        let mut damaged = self.damaged_between(from, to);
-        damaged.any(|span| {
-            let mut versions = versions.iter();
-            versions.any(|resource| span.concerns_any(&self.known.tables, *resource, &filter))
-        })
+        let bounds = (arrival(from), arrival(to));
+        self.damage().concerns_between(&versions, &filter, bounds)
     }
 
-    /// Returns the damage of this file between two moments; `None` for the ends of the recording.
-    fn damaged_between(
-        &self,
-        from: Option<Cut>,
-        to: Option<Cut>,
-    ) -> impl Iterator<Item = &DamagedSpan> {
-        let place = |cut: Option<Cut>| match cut {
-            Some(Cut::Arrival { below, wall }) => Some((below, wall)),
-            // Its place in the order of arrival may be lost, too.
-            Some(Cut::Revision(_)) | None => None,
-        };
-        let (from, to) = (place(from), place(to));
-        self.damaged().iter().filter(move |span| {
-            let loss = span.damage.loss;
-            let after = from.zip(loss.last());
-            let before = to.zip(loss.first());
-            let is_after = after.is_some_and(|((from, _), last)| last < from);
-            // A lost end has no later record whose time would tell, a lost begin no earlier one.
-            let is_before = before
-                .is_some_and(|((to, wall), first)| to <= first && wall <= self.wall_of(first))
-                && !span.is_of_begin(&self.known.tables);
-            !span.is_recovered && loss != Loss::Nothing && !is_after && !is_before
-        })
+    /// Returns all damage of the reel.
+    pub(crate) fn damage(&self) -> ReelDamage<'_> {
+        ReelDamage::new(&self.known.tables, &self.known.damaged)
     }
 
     /// Returns whether damage took records, here or before the reel was recovered.
     pub fn has_lost_records(&self) -> bool {
-        let mut losses = self.damaged().iter().map(|span| span.damage.loss);
-        losses.any(|loss| !matches!(loss, Loss::Nothing | Loss::Bodies { .. }))
+        self.damage().took_records()
     }
 
     /// Describes the loss at a damaged place.
@@ -536,11 +471,7 @@ impl Timeline {
         resource: ResourceId,
         (from, to): (Option<Cut>, Option<Cut>),
     ) -> impl Iterator<Item = &UnobservedSpan> {
-        let place = |cut| match cut {
-            Some(Cut::Arrival { below, wall }) => Some((below, wall)),
-            Some(Cut::Revision(_)) | None => None,
-        };
-        let (from, to) = (place(from), place(to));
+        let (from, to) = (arrival(from), arrival(to));
         let spans = self.unobserved_spans(resource).iter();
         spans.filter(move |span| match span.reason.effect() {
             UnobservedEffect::MayMiss => {
@@ -579,109 +510,6 @@ impl Timeline {
         after.any(|span| span.from < to)
     }
 
-    /// Returns from when on it is not known up to the end whether the object of a name, or any if it is `None`, is as
-    /// its last version shows it; `None` if that is known.
-    ///
-    /// After lost records nothing shows whether an object was changed or deleted in them, up to its next version or
-    /// the next list.
-    pub fn unknown_since(
-        &self,
-        resource: ResourceId,
-        object: Option<(&str, &str)>,
-    ) -> Option<RecordedAt> {
-        let names: Vec<String> = object.iter().map(|(_, name)| (*name).to_owned()).collect();
-        let filter = ObjectFilter {
-            namespace: object.map(|(namespace, _)| namespace),
-            names: &names,
-        };
-        let hidden = self.hidden_by_damage(resource, &filter);
-        let hidden = hidden.filter(|(_, _, again)| again.is_none());
-        let hidden = hidden.map(|(damaged, _, _)| damaged.from);
-        let open = self.unobserved(resource).filter(|span| {
-            let is_damage = matches!(span.reason, UnobservedReason::Damaged { .. });
-            span.is_open() && !is_damage && span.concerns(&filter)
-        });
-        let unknown = hidden.chain(open.map(|span| span.from)).min();
-        if object.is_none() {
-            return unknown;
-        }
-        self.unknown_after_versions(unknown, resource, &filter, self.last_cut())
-    }
-
-    /// Returns from when on it is not known up to a moment whether the object of a name is as its last readable version
-    /// before that shows it; `None` if that is known.
-    pub fn unknown_since_at(
-        &self,
-        resource: ResourceId,
-        (namespace, name): (&str, &str),
-        cut: Cut,
-    ) -> Option<RecordedAt> {
-        let names = [name.to_owned()];
-        let filter = ObjectFilter {
-            namespace: Some(namespace),
-            names: &names,
-        };
-        let since = match self.certainty_of(resource, cut, &filter) {
-            Certainty::InsideGap { gap } => Some(gap.gap.from_time),
-            Certainty::Unobserved { from, .. } | Certainty::Blind { from, .. } => Some(from),
-            Certainty::AfterLast { last } => Some(last),
-            Certainty::Damaged { damage } => {
-                let mut damaged = self.damaged().iter();
-                damaged
-                    .find(|span| span.damage == damage)
-                    .map(|span| span.from)
-            }
-            Certainty::Known { .. } | Certainty::ReadBack { .. } | Certainty::Imported { .. } => {
-                None
-            }
-            Certainty::NotCovered { .. } | Certainty::BeforeFirst { .. } => return None,
-        };
-        self.unknown_after_versions(since, resource, &filter, cut)
-    }
-
-    /// Returns from when on objects are not known, by when their resource is not, and by which of their versions can
-    /// be read.
-    fn unknown_after_versions(
-        &self,
-        unknown: Option<RecordedAt>,
-        resource: ResourceId,
-        filter: &ObjectFilter<'_>,
-        cut: Cut,
-    ) -> Option<RecordedAt> {
-        if unknown.is_none() && !self.reel().has_losses() {
-            return None;
-        }
-        let objects = self.objects_of(resource).iter().filter(|object| {
-            let key = self.key_of(**object);
-            key.is_some_and(|key| filter.takes(key.namespace, key.name))
-        });
-        let versions = objects.flat_map(|object| self.reel().versions(*object));
-        let versions = versions.copied().filter(|seq| self.is_within(*seq, cut));
-        let mut versions: Vec<Seq> = versions.collect();
-        versions.sort_unstable();
-        let mut unreadable = None;
-        // Damage hides also later versions that are stored as differences from a lost one.
-        while self.reel().has_losses()
-            && let Some(last) = versions.pop_if(|last| self.meta(*last).is_err())
-        {
-            let damaged = self.lost_body(last);
-            unreadable = Some(damaged.map_or(self.wall_of(last), |damaged| damaged.from));
-        }
-        let since = unknown.into_iter().chain(unreadable).min()?;
-        // Of damage that may be anywhere, not more is known than that the last version came before what is missing.
-        let last = versions.last().map(|seq| self.wall_of(*seq));
-        Some(last.map_or(since, |last| last.max(since)))
-    }
-
-    /// Returns the damage that took the object of a record.
-    fn lost_body(&self, seq: Seq) -> Option<&DamagedSpan> {
-        let mut damaged = self.damaged().iter();
-        damaged.find(|span| match span.damage.loss {
-            Loss::Bodies { first, last } => (first..=last).contains(&seq),
-            _ => false,
-        })
-    }
-
     /// Finds the place of a moment in the recording.
     ///
     /// # Errors
@@ -705,14 +533,7 @@ impl Timeline {
 
     /// Returns whether damage hides the end of the recording, so that it went on behind the last readable record.
     pub fn is_end_lost(&self) -> bool {
-        let mut damaged = self.damaged().iter();
-        damaged.any(|span| span.is_of_end(&self.known.tables))
-    }
-
-    /// Returns whether damage hides the begin of the recording, so that it began before the first readable record.
-    pub fn is_begin_lost(&self) -> bool {
-        let mut damaged = self.damaged().iter();
-        damaged.any(|span| span.is_of_begin(&self.known.tables))
+        self.damage().took_end()
     }
 
     /// Returns whether a part of the time between two moments is outside of the recording, so that nothing was
@@ -737,7 +558,7 @@ impl Timeline {
         // With records on both sides it is inside, also where a clock that was set back says otherwise.
         match cut {
             Cut::Arrival { below, wall } if below == Seq(0) && wall < self.start() => {
-                (self.start().micros_since(wall), self.is_begin_lost())
+                (self.start().micros_since(wall), self.damage().took_begin())
             }
             Cut::Arrival { below, wall } if below >= self.reel().end() => {
                 (wall.micros_since(self.end()), self.is_end_lost())
@@ -832,47 +653,15 @@ impl Timeline {
         filter: &ObjectFilter<'_>,
     ) -> ResourceSnapshot {
         let certainty = self.certainty_of(resource, cut, filter);
-        let mut held: BTreeMap<String, ObjectVersion> = BTreeMap::new();
-        let mut newest = None;
-        let epoch = match cut {
-            Cut::Arrival { .. } => Seq(0)..self.reel().end(),
-            Cut::Revision(rv) => self.revisions().epoch(resource, rv),
-        };
-        let replaced_by = self.replaced_within(resource, filter);
-        for &object in self.objects_of(resource) {
-            let Some(seq) = self.version_at(object, cut, &epoch) else {
-                continue;
-            };
-            newest = newest.max(self.reel().rv_of(seq));
-            let Some(key) = self.key_of(object) else {
-                continue;
-            };
-            let is_asked = filter.takes(key.namespace, key.name);
-            let is_alive = self.reel().kind_of(seq) != Some(EventType::Deleted);
-            let is_replaced = || {
-                let by = replaced_by(object);
-                by.is_some_and(|by| seq < by && self.is_within(by, cut))
-            };
-            if !is_asked || !is_alive || is_replaced() {
-                continue;
-            }
-            let new = ObjectVersion {
-                object,
-                namespace: key.namespace.to_owned(),
-                name: key.name.to_owned(),
-                seq,
-            };
-            // Lists are in the order of the server's keys, in which a slash follows the namespace.
-            let place = format!("{}/{}", key.namespace, key.name);
-            // Only one object has a name at a time: if a deletion was not observed, the newer
-            // object counts.
-            let is_newer = held.get(&place).is_none_or(|old| old.seq < seq);
-            if is_newer {
-                held.insert(place, new);
-            }
-        }
+        let states = ResourceStates::at(
+            self.state_moment(cut),
+            &self.known.tables,
+            &self.known.replaced,
+            resource,
+            filter,
+        );
         let objects = if certainty.has_state() {
-            held.into_values().collect()
+            states.objects
         } else {
             Vec::new()
         };
@@ -884,75 +673,16 @@ impl Timeline {
         ResourceSnapshot {
             resource,
             at: self.wall_at(resource, cut),
-            rv: newest,
+            rv: states.newest,
             certainty,
             objects,
             unreadable,
         }
     }
 
-    /// Answers [`Self::replaced_by`] for the objects that a filter takes. Names are few, and all objects of a
-    /// resource many.
-    fn replaced_within<'a>(
-        &'a self,
-        resource: ResourceId,
-        filter: &'a ObjectFilter<'_>,
-    ) -> impl Fn(ObjectId) -> Option<Seq> + 'a {
-        let named = OnceCell::new();
-        move |object| {
-            if filter.names.is_empty() {
-                return self.replaced_by(object);
-            }
-            let named = named.get_or_init(|| {
-                let is_asked = |object: &ObjectId| {
-                    let key = self.key_of(*object);
-                    key.is_some_and(|key| filter.takes(key.namespace, key.name))
-                };
-                self.replaced_among(self.objects_of(resource).iter().copied().filter(is_asked))
-            });
-            named.get(&object).copied()
-        }
-    }
-
     /// Returns the objects of a name in the order of their first events, in all recorded versions of the resource.
     pub fn lives(&self, resource: ResourceId, namespace: &str, name: &str) -> Vec<ObjectLifetime> {
-        let reel = self.reel();
-        let mut lives = Vec::new();
-        let versions = self.resources().namesake_ids(resource);
-        for &object in versions.iter().flat_map(|id| self.objects_of(*id)) {
-            let key = self.key_of(object);
-            if key.is_none_or(|key| key.namespace != namespace || key.name != name) {
-                continue;
-            }
-            let versions = reel.versions(object);
-            let (Some(&first), Some(&last)) = (versions.first(), versions.last()) else {
-                continue;
-            };
-            let is_deleted = reel.kind_of(last) == Some(EventType::Deleted);
-            let is_inferred = reel.evidence_of(last) == Some(Evidence::Inferred);
-            let from = self.wall_of(first);
-            lives.push(ObjectLifetime {
-                object,
-                first,
-                from,
-                is_older_than_reel: reel
-                    .head(first)
-                    .is_some_and(|head| head.evidence.is_first_look(from, self.start())),
-                end: match is_deleted {
-                    true if is_inferred => LifetimeEnd::Missing(self.wall_of(last)),
-                    true => LifetimeEnd::Deleted(self.wall_of(last)),
-                    false => LifetimeEnd::NotObserved,
-                },
-            });
-        }
-        lives.sort_by_key(|life| life.first);
-        let nexts: Vec<RecordedAt> = lives.iter().skip(1).map(|life| life.from).collect();
-        for (life, next) in lives.iter_mut().zip(nexts) {
-            if life.end == LifetimeEnd::NotObserved {
-                life.end = LifetimeEnd::Replaced(next);
-            }
-        }
-        lives
+        ObjectLifetime::all(&self.known.tables, resource, namespace, name)
     }
 
     /// Words the end of an object, to follow "to" or "until".
@@ -1010,20 +740,6 @@ impl Timeline {
         keys.map(|key| self.namespace_in(key))
             .filter(|name| !name.is_empty())
             .collect()
-    }
-
-    /// Finds the version of an object at a moment.
-    fn version_at(&self, object: ObjectId, cut: Cut, epoch: &Range<Seq>) -> Option<Seq> {
-        match cut {
-            Cut::Arrival { below, .. } => self.known.tables.last_version(object, below),
-            Cut::Revision(rv) => self
-                .reel()
-                .versions(object)
-                .iter()
-                .copied()
-                .filter(|seq| epoch.contains(seq) && self.revisions().is_within(*seq, rv))
-                .max_by_key(|seq| (self.revisions().state_rv(*seq), *seq)),
-        }
     }
 
     /// Returns similar names of a resource for a name that was not found, best first; `None` for all namespaces.
@@ -1192,5 +908,13 @@ impl Timeline {
             &mut |done| progress(gathered.max(done)),
             read,
         )
+    }
+}
+
+/// Returns the place of a moment in the order of arrival; `None` for a resourceVersion, whose place may be lost.
+const fn arrival(cut: Option<Cut>) -> DamageBound {
+    match cut {
+        Some(Cut::Arrival { below, wall }) => Some((below, wall)),
+        Some(Cut::Revision(_)) | None => None,
     }
 }

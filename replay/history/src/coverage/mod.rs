@@ -3,6 +3,7 @@
 
 mod certainty;
 mod chain;
+mod damage;
 mod damaged;
 mod gap;
 mod lost;
@@ -16,4 +17,5 @@ pub use gap::{GapJudgement, GapOutcome, RecordedGap};
 pub use lost::LostChange;
 pub use unobserved::{UnobservedEffect, UnobservedReason, UnobservedSpan};
 
+pub(crate) use damage::{DamageBound, ReelDamage};
 pub(crate) use unobserved::first_complete;
