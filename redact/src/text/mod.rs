@@ -5,11 +5,15 @@ mod announced_names;
 pub(crate) mod assignments;
 pub(crate) mod binary;
 mod flow_maps;
+mod name_surroundings;
+mod neighbours;
 pub(crate) mod patterns;
 pub(crate) mod programs;
+mod prose;
 mod shell_words;
 pub(crate) mod tokens;
 mod triggers;
+mod xml;
 mod yaml_lines;
 
 pub(crate) use patterns::userinfo;
