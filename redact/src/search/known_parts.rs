@@ -38,6 +38,30 @@ pub(crate) struct KnownParts {
     others: Vec<(Range<usize>, u64)>,
 }
 
+/// The known parts along a walk over their object.
+#[derive(Debug, Default)]
+pub(super) struct KnownCursor<'w> {
+    /// Those that are ahead of the walk, in order.
+    ahead: &'w [Range<usize>],
+}
+
+impl<'w> KnownCursor<'w> {
+    pub(super) const fn new(known: &'w [Range<usize>]) -> Self {
+        Self { ahead: known }
+    }
+
+    /// Returns the end of the part that begins at a place. Places must come in their order.
+    pub(super) fn end_of(&mut self, at: usize) -> Option<usize> {
+        while let Some((part, behind)) = self.ahead.split_first() {
+            if part.start >= at {
+                return (part.start == at).then_some(part.end);
+            }
+            self.ahead = behind;
+        }
+        None
+    }
+}
+
 struct PartMemory {
     hasher: RandomState,
     kept: Box<[Cell<u64>]>,

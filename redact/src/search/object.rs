@@ -9,22 +9,25 @@
 //!   recursion.
 //! * A value is judged by its place first, then by the name of its field, then by its text.
 
+use super::announcement::FieldAnnouncement;
+use super::command_line::CommandLine;
+use super::field_rules::FieldRules;
 use super::flag::{FlagArgument, flag_argument};
 use super::json::JsonText;
-use super::known_parts;
+use super::known_parts::{self, KnownCursor};
+use super::managed_fields::{OwnedKeys, list_of, value_in};
+use super::paired_fields::PairedFields;
+use super::scope::{ScopeCursor, TextScope};
 use super::text::{self, SearchContext};
 use crate::base64;
 use crate::decoded::{self, DecodedText};
-use crate::extra::PlaceRule;
 use crate::forms::{self, ValueForm};
 use crate::mark::{self, Edit, Hint, RuleName, is_encoded_mark, is_mark};
 use crate::names::{self, NameClass};
-use crate::path::{PathPattern, PathStep};
-use crate::secret_fields::{
-    self, FieldAction, LAST_APPLIED, ObjectIdentity, ResourceType, SecretField, ValueEncoding,
-};
+use crate::path::PathStep;
+use crate::secret_fields::{self, FieldAction, LAST_APPLIED, ObjectIdentity, ValueEncoding};
 use crate::text::programs;
-use crate::text::{DEPTH_MOST, SuspectPlaces, userinfo};
+use crate::text::{DEPTH_MOST, userinfo};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -74,9 +77,7 @@ struct ObjectWalk<'w> {
     identity: ObjectIdentity,
     steps: Vec<PathStep<'w>>,
     edits: Vec<Edit>,
-    scope: TextScope<'w>,
-    /// How many places of `scope` are behind the walk: texts, names.
-    passed: (usize, usize),
+    scope: ScopeCursor<'w>,
     /// How deep this text is nested in other texts.
     depth: u8,
     /// Whether objects within this one are judged by their kind.
@@ -86,18 +87,13 @@ struct ObjectWalk<'w> {
     /// Whether an item of the current list, or of the one that was just left, is a program that takes a password.
     has_program: bool,
     /// What the current field announces.
-    class: NameClass,
-    /// The step to the field above, or to this one, whose name announces secrets in all fields below it.
-    secrets_from: Option<usize>,
+    field: FieldAnnouncement,
     goal: WalkGoal<'w>,
-    /// The begin of the steps of a `fieldsV1`, while the walk is in it.
-    owned_from: Option<usize>,
     /// Whether a field name may be a secret value.
     has_odd_key: bool,
-    /// Keys of `fieldsV1` that contain values.
-    owned: Vec<Range<usize>>,
-    /// Parts in which nothing is to be found, in order, and how many of them are behind the walk.
-    known: (&'w [Range<usize>], usize),
+    owned: OwnedKeys,
+    /// Parts in which nothing is to be found.
+    known: KnownCursor<'w>,
     /// Where parts begin that have an effect on what is beside them, or are under one.
     effects: Vec<usize>,
 }
@@ -111,46 +107,6 @@ pub(crate) struct FoundInObject {
     pub(crate) effects: Vec<usize>,
 }
 
-/// Which texts of an object are searched.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum TextScope<'w> {
-    None,
-    All,
-    /// Those that contain such a place, found in the same JSON.
-    At(&'w SuspectPlaces),
-}
-
-/// The rules that decide a value by its place.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FieldRules<'w> {
-    pub(crate) fields: Vec<&'static SecretField>,
-    /// The rules of the user.
-    pub(crate) own: Vec<&'w (String, PathPattern)>,
-}
-
-impl<'w> FieldRules<'w> {
-    /// Returns the rules of the policy and of the user for a resource.
-    pub(crate) fn of(resource: &ResourceType<'_>, own: &'w [PlaceRule]) -> Self {
-        let own = own.iter().filter(|rule| rule.is_for(resource));
-        Self {
-            fields: secret_fields::of(resource),
-            own: own.map(|rule| &rule.place).collect(),
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.fields.is_empty() && self.own.is_empty()
-    }
-
-    /// Returns whether a rule asks for the identity of the object.
-    pub(crate) fn need_identity(&self) -> bool {
-        self.fields.iter().any(|field| {
-            use FieldAction::{Config, ConfigBase64, Name};
-            matches!(field.action, Config | ConfigBase64 | Name)
-        })
-    }
-}
-
 /// Finds what may not be stored of an object; `None` if it cannot be read. The `known` parts are passed over.
 pub(crate) fn find(
     context: SearchContext<'_>,
@@ -162,7 +118,7 @@ pub(crate) fn find(
     let marker = context.marker;
     let mut walk = ObjectWalk::new(context, rules, scope, text, 0);
     walk.opens = true;
-    walk.known.0 = known;
+    walk.known = KnownCursor::new(known);
     walk.whole()?;
     walk.judge_owned();
     Some(FoundInObject {
@@ -219,19 +175,16 @@ impl<'w> ObjectWalk<'w> {
             rules,
             steps: Vec::new(),
             edits: Vec::new(),
-            scope,
-            passed: (0, 0),
+            scope: ScopeCursor::new(scope),
             depth,
             opens: false,
             announced: NameClass::Plain,
             has_program: false,
-            class: NameClass::Plain,
-            secrets_from: None,
+            field: FieldAnnouncement::default(),
             goal: WalkGoal::Policy,
-            owned_from: None,
             has_odd_key: false,
-            owned: Vec::new(),
-            known: (&[], 0),
+            owned: OwnedKeys::default(),
+            known: KnownCursor::default(),
             effects: Vec::new(),
         }
     }
@@ -284,15 +237,11 @@ impl<'w> ObjectWalk<'w> {
 
     /// Returns the end of a known part that begins here.
     fn known_end(&mut self, at: usize) -> Option<usize> {
-        let (known, passed) = &mut self.known;
-        while known.get(*passed).is_some_and(|part| part.start < at) {
-            *passed += 1;
-        }
-        let part = known.get(*passed).filter(|part| part.start == at)?;
+        let end = self.known.end_of(at)?;
         if self.announced != NameClass::Plain || self.has_program {
             self.effects.push(at);
         }
-        Some(part.end)
+        Some(end)
     }
 
     fn items(&mut self, at: usize) -> Option<usize> {
@@ -330,7 +279,7 @@ impl<'w> ObjectWalk<'w> {
             let key_end = self.json.string(at)?;
             self.judge_key(at..key_end);
             let key = self.json.string_value(&(at..key_end));
-            if self.owned_from.is_some() && key.starts_with(['k', 'v']) {
+            if self.owned.is_inside() && key.starts_with(['k', 'v']) {
                 self.judge_owned_key(at..key_end);
             }
             let colon = self.json.space(key_end);
@@ -338,18 +287,18 @@ impl<'w> ObjectWalk<'w> {
                 return None;
             }
             let value = self.json.space(colon + 1);
-            let owned_from = self.owned_from;
-            if key == "fieldsV1" && self.is_in_list("managedFields") {
-                self.owned_from = Some(self.steps.len() + 1);
-            }
-            let above = (self.class, self.secrets_from);
+            let is_owned = key == "fieldsV1" && self.is_in_list("managedFields");
+            let outside = is_owned.then(|| self.owned.enter(self.steps.len() + 1));
+            let above = self.field;
             let may_announce = self.may_announce(at..key_end);
             self.announce(&key, may_announce);
             self.steps.push(PathStep::Key(key.clone()));
             let end = self.value(value)?;
             self.steps.pop();
-            (self.class, self.secrets_from) = above;
-            self.owned_from = owned_from;
+            self.field = above;
+            if let Some(outside) = outside {
+                self.owned.leave(outside);
+            }
             let has_program = std::mem::take(&mut self.has_program);
             pairs.note(&key, value..end, has_program);
             at = self.json.space(end);
@@ -370,65 +319,22 @@ impl<'w> ObjectWalk<'w> {
         } else {
             NameClass::Plain
         };
-        if own != NameClass::Plain {
-            // Schemas describe a field of this name.
-            let is_schema = self.is_field("properties") || self.owned_from.is_some();
-            let has_below = !is_schema && names::has_secrets_below(key, own);
-            (self.class, self.secrets_from) = (own, has_below.then_some(self.steps.len()));
-        } else if self.class < NameClass::Possible || !names::is_value_field(key) {
-            let steps = self.secrets_from.and_then(|from| self.steps.get(from..));
-            let name = |step: &PathStep<'w>| match step {
-                PathStep::Key(key) => Some(key.to_string()),
-                PathStep::Item(_) => None,
-            };
-            let names: Vec<_> = steps.unwrap_or_default().iter().filter_map(name).collect();
-            self.class = if names.is_empty() {
-                NameClass::Plain
-            } else {
-                names::class_below(&names.join("."), key)
-            };
-            // What a property of a secret consists of is not secret.
-            self.secrets_from = self
-                .secrets_from
-                .filter(|_| self.class > NameClass::Related);
-        }
+        let is_schema = self.is_field("properties") || self.owned.is_inside();
+        self.field = self.field.below(key, own, is_schema, &self.steps);
     }
 
     /// Returns whether the name of a field may announce a secret; its place includes the quotes.
     /// The caller must ask in the order of the names.
     fn may_announce(&mut self, at: Range<usize>) -> bool {
-        let TextScope::At(places) = self.scope else {
-            return true;
-        };
-        let (_, passed) = &mut self.passed;
-        let found = next_place(&places.names, passed, at.start);
-        found.is_some_and(|found| found <= at.end)
-            || memchr::memchr(b'\\', self.json.raw(&at).as_bytes()).is_some()
-    }
-
-    /// Returns whether a text must be searched; its place includes the quotes.
-    fn scans(&mut self, at: &Range<usize>) -> bool {
-        match self.scope {
-            TextScope::None => false,
-            TextScope::All => true,
-            TextScope::At(places) => {
-                let (passed, _) = &mut self.passed;
-                let found = next_place(&places.texts, passed, at.start);
-                found.is_some_and(|found| found < at.end)
-            }
-        }
+        self.scope.has_name(&at) || memchr::memchr(b'\\', self.json.raw(&at).as_bytes()).is_some()
     }
 
     /// Walks over an object within this one, as one of its own kind.
     fn open(&mut self, place: &Range<usize>, kind: &str) {
-        let fields = secret_fields::of_kind(kind);
-        if fields.is_empty() {
+        let rules = FieldRules::of_kind(kind);
+        if rules.is_empty() {
             return;
         }
-        let rules = FieldRules {
-            fields,
-            own: Vec::new(),
-        };
         let mut inner = self.inner(self.json.raw(place), rules);
         if inner.value(0).is_none() {
             return;
@@ -452,7 +358,7 @@ impl<'w> ObjectWalk<'w> {
         if matches!(self.steps.last(), Some(PathStep::Item(_))) && self.by_flag(&at, announced) {
             return;
         }
-        if self.class != NameClass::Plain && self.by_name(&at) {
+        if self.field.class() != NameClass::Plain && self.by_name(&at) {
             return;
         }
         self.scan(at);
@@ -465,22 +371,9 @@ impl<'w> ObjectWalk<'w> {
         if is_nothing {
             return;
         }
-        let found = self.rules.fields.iter().find(|place| {
-            let takes = match place.action {
-                FieldAction::Map => !is_map,
-                FieldAction::Whole
-                | FieldAction::Base64
-                | FieldAction::Config
-                | FieldAction::ConfigBase64 => true,
-                FieldAction::Text | FieldAction::Url | FieldAction::Name => false,
-            };
-            takes && place.pattern.is_of(&self.steps)
-        });
-        if let Some(place) = found {
-            let (rule, action) = (place.rule, place.action);
+        if let Some(field) = self.rules.for_other(&self.steps, is_map) {
             self.edits.truncate(before);
-            let encoding = action.encoding();
-            self.replace(at, rule.into(), encoding);
+            self.replace(at, field.rule.into(), field.action.encoding());
             return;
         }
         // Lists and objects are judged by their content.
@@ -488,7 +381,7 @@ impl<'w> ObjectWalk<'w> {
             && !self.json.starts_with(&at, '[')
             && !self.by_own(&at)
             && !self.by_goal(&at)
-            && self.class != NameClass::Nested
+            && self.field.class() != NameClass::Nested
         {
             self.by_name(&at);
         }
@@ -515,24 +408,24 @@ impl<'w> ObjectWalk<'w> {
 
     /// Judges fields that have a meaning only together.
     fn judge_fields(&mut self, at: Range<usize>, pairs: &PairedFields) {
-        if !pairs.values.is_empty() && matches!(self.goal, WalkGoal::Policy | WalkGoal::Formless) {
+        if !pairs.values().is_empty() && matches!(self.goal, WalkGoal::Policy | WalkGoal::Formless)
+        {
             self.variables(pairs);
             self.patch(pairs);
         }
-        if !pairs.programs.is_empty() && matches!(self.goal, WalkGoal::Policy | WalkGoal::Formless)
-        {
-            self.command_lines(pairs);
-        }
-        if pairs.is_key {
-            for member in &pairs.key_members {
-                self.replace(member.clone(), "json-web-key".into(), ValueEncoding::Plain);
+        if matches!(self.goal, WalkGoal::Policy | WalkGoal::Formless) {
+            for lists in pairs.command_lines() {
+                self.command_line(&lists);
             }
         }
-        if pairs.kinds.is_empty() {
+        for member in pairs.key_members() {
+            self.replace(member.clone(), "json-web-key".into(), ValueEncoding::Plain);
+        }
+        if pairs.kinds().is_empty() {
             return;
         }
         let kinds: Vec<_> = pairs
-            .kinds
+            .kinds()
             .iter()
             .map(|kind| self.json.string_value(kind))
             .collect();
@@ -556,7 +449,7 @@ impl<'w> ObjectWalk<'w> {
 
     /// Walks over the items of a list, as objects of a kind.
     fn open_items(&mut self, pairs: &PairedFields, kind: &str) {
-        for (field, list) in &pairs.items {
+        for (field, list) in pairs.items() {
             self.steps.push(PathStep::Key(field.clone().into()));
             for (item, at) in self.json.items(list.start).into_iter().enumerate() {
                 self.steps.push(PathStep::Item(item));
@@ -569,7 +462,7 @@ impl<'w> ObjectWalk<'w> {
 
     /// Judges an operation of a JSON patch: the last name of its path is that of its value.
     fn patch(&mut self, pairs: &PairedFields) {
-        for path in pairs.paths.iter().filter(|_| pairs.is_patch) {
+        for path in pairs.patched_paths() {
             let path = self.json.string_value(path);
             let is_index =
                 |part: &&str| *part == "-" || part.bytes().all(|byte| byte.is_ascii_digit());
@@ -579,7 +472,7 @@ impl<'w> ObjectWalk<'w> {
             if class == NameClass::Plain {
                 continue;
             }
-            for (field, value) in &pairs.values {
+            for (field, value) in pairs.values() {
                 // The fields of an object have names of their own.
                 if !self.json.starts_with(value, '{') && !self.is_count(&name, value) {
                     self.steps.push(PathStep::Key(field.clone().into()));
@@ -601,7 +494,7 @@ impl<'w> ObjectWalk<'w> {
         } else {
             "named-pair"
         };
-        for (_, name) in &pairs.names {
+        for name in pairs.variables() {
             let name = self.json.string_value(name);
             let is_proxy = name.len() >= 6
                 && name
@@ -611,7 +504,7 @@ impl<'w> ObjectWalk<'w> {
             if class == NameClass::Plain && !is_proxy {
                 continue;
             }
-            for (field, value) in &pairs.values {
+            for (field, value) in pairs.values() {
                 self.steps.push(PathStep::Key(field.clone().into()));
                 if is_proxy && self.json.starts_with(value, '"') {
                     self.url(value.clone(), "proxy");
@@ -623,48 +516,13 @@ impl<'w> ObjectWalk<'w> {
         }
     }
 
-    /// Judges the lists of arguments with the name of a program; `args` are those of the program in `command`.
-    fn command_lines(&mut self, pairs: &PairedFields) {
-        let is_part = |list: &(String, Range<usize>)| matches!(list.0.as_str(), "command" | "args");
-        let (mut parts, lists): (Vec<_>, Vec<_>) =
-            pairs.programs.iter().cloned().partition(is_part);
-        if !parts.is_empty() {
-            parts.extend(pairs.arguments.clone());
-            parts.sort_by_key(|(name, _)| name != "command");
-            self.command_line(&parts);
-        }
-        for list in lists {
-            self.command_line(&[list]);
-        }
-    }
-
     /// Judges a command line that consists of lists of arguments.
     fn command_line(&mut self, lists: &[(String, Range<usize>)]) {
-        let mut line = Vec::new();
-        let mut arguments = Vec::new();
-        for (name, list) in lists {
-            let items = self.json.items(list.start).into_iter();
-            let strings = items.filter(|at| self.json.starts_with(at, '"'));
-            for (item, at) in strings.enumerate() {
-                let Some(argument) = self.json.decoded(&at) else {
-                    continue;
-                };
-                let from = line.len();
-                line.extend(programs::as_word(argument.text()));
-                line.push(b' ');
-                arguments.push((from, at, name, item));
-            }
-        }
-        for place in programs::passwords(&line) {
-            let next = arguments.partition_point(|(from, ..)| *from <= place.start);
-            let Some((from, at, name, item)) = next.checked_sub(1).and_then(|at| arguments.get(at))
-            else {
-                continue;
-            };
-            let end = arguments.get(next).map_or(line.len(), |(from, ..)| *from) - 1;
-            self.steps.push(PathStep::Key((*name).clone().into()));
-            self.steps.push(PathStep::Item(*item));
-            self.part(at, place.start - from..end - from, "argument");
+        for (argument, place) in CommandLine::read(self.json, lists).passwords() {
+            let field = argument.field.to_owned();
+            self.steps.push(PathStep::Key(field.into()));
+            self.steps.push(PathStep::Item(argument.item));
+            self.part(&argument.at, place, "argument");
             self.steps.truncate(self.steps.len() - 2);
         }
     }
@@ -690,19 +548,11 @@ impl<'w> ObjectWalk<'w> {
         let Some(key) = self.json.decoded(&at) else {
             return;
         };
-        let Some(value) = key
-            .text()
-            .strip_prefix(b"k:")
-            .or_else(|| key.text().strip_prefix(b"v:"))
-        else {
+        let Some(value) = value_in(key.text()) else {
             return;
         };
-        self.owned.push(at.clone());
-        let list = self.steps.iter().rev().find_map(|step| match step {
-            PathStep::Key(key) => key.strip_prefix("f:"),
-            PathStep::Item(_) => None,
-        });
-        let class = names::class(list.unwrap_or_default());
+        self.owned.note(at.clone());
+        let class = names::class(list_of(&self.steps));
         let Ok(value) = std::str::from_utf8(value) else {
             return;
         };
@@ -710,23 +560,9 @@ impl<'w> ObjectWalk<'w> {
         if is_plain && self.rules.is_empty() {
             return;
         }
-        let steps = self
-            .steps
-            .get(self.owned_from.unwrap_or(0)..)
-            .unwrap_or_default();
-        let mut steps: Vec<_> = steps
-            .iter()
-            .map(|step| match step {
-                PathStep::Key(key) => match key.strip_prefix("f:") {
-                    Some(field) => PathStep::Key(field.to_owned().into()),
-                    None => PathStep::Item(0),
-                },
-                PathStep::Item(item) => PathStep::Item(*item),
-            })
-            .collect();
-        steps.push(PathStep::Item(0));
         let mut inner = self.inner(value, self.rules.clone());
-        (inner.steps, inner.class) = (steps, class);
+        inner.steps = self.owned.steps_in_object(&self.steps);
+        inner.field = FieldAnnouncement::of(class);
         if inner.value(0).is_some() {
             let edits = inner.edits;
             self.push_owned(&at, &key, edits);
@@ -735,7 +571,8 @@ impl<'w> ObjectWalk<'w> {
 
     /// Replaces in `fieldsV1` the values that were replaced in the object.
     fn judge_owned(&mut self) {
-        if self.edits.is_empty() || self.owned.is_empty() {
+        let keys = self.owned.take_keys();
+        if self.edits.is_empty() || keys.is_empty() {
             return;
         }
         let mut replaced = BTreeMap::new();
@@ -750,7 +587,7 @@ impl<'w> ObjectWalk<'w> {
         if replaced.is_empty() {
             return;
         }
-        for at in std::mem::take(&mut self.owned) {
+        for at in keys {
             let Some(key) = self.json.decoded(&at) else {
                 continue;
             };
@@ -776,8 +613,8 @@ impl<'w> ObjectWalk<'w> {
     }
 
     fn reference(&mut self, pairs: &PairedFields) {
-        let uid = pairs.uids.first().map(|uid| self.json.string_value(uid));
-        for (_, name) in pairs.names.iter().filter(|(is_name, _)| *is_name) {
+        let uid = pairs.uid().map(|uid| self.json.string_value(uid));
+        for name in pairs.objects() {
             self.rename(name.clone(), uid.as_deref().unwrap_or_default());
         }
     }
@@ -802,12 +639,7 @@ impl<'w> ObjectWalk<'w> {
         if self.by_own(at) {
             return true;
         }
-        let found = self
-            .rules
-            .fields
-            .iter()
-            .find(|place| place.pattern.is_of(&self.steps));
-        let Some(place) = found else {
+        let Some(place) = self.rules.for_text(&self.steps) else {
             return false;
         };
         let (rule, action) = (place.rule, place.action);
@@ -846,15 +678,10 @@ impl<'w> ObjectWalk<'w> {
     /// Returns whether a rule of the user decides about a value: a rule for its place or for a
     /// place above it.
     fn by_own(&mut self, at: &Range<usize>) -> bool {
-        let own = self
-            .rules
-            .own
-            .iter()
-            .find(|(_, pattern)| pattern.covers(&self.steps));
-        let Some((rule, _)) = own else {
+        let Some(rule) = self.rules.own(&self.steps) else {
             return false;
         };
-        let rule = rule.clone();
+        let rule = rule.to_owned();
         self.replace(at.clone(), rule.into(), ValueEncoding::Plain);
         true
     }
@@ -930,7 +757,7 @@ impl<'w> ObjectWalk<'w> {
     fn by_name(&mut self, at: &Range<usize>) -> bool {
         let is_count =
             matches!(self.steps.last(), Some(PathStep::Key(key)) if self.is_count(key, at));
-        if is_count || forms::is_kept(self.class, &self.written(at)) {
+        if is_count || forms::is_kept(self.field.class(), &self.written(at)) {
             return false;
         }
         self.replace(at.clone(), "named-field".into(), ValueEncoding::Plain);
@@ -985,7 +812,7 @@ impl<'w> ObjectWalk<'w> {
 
     /// Searches a text.
     fn scan(&mut self, at: Range<usize>) {
-        if at.len() < TEXT_LEAST || !self.scans(&at) {
+        if at.len() < TEXT_LEAST || !self.scope.has_text(&at) {
             return;
         }
         let Some(string) = self.json.decoded(&at) else {
@@ -1075,10 +902,9 @@ impl<'w> ObjectWalk<'w> {
         }
     }
 
-    /// Writes the place of the walk. The keys of a `fieldsV1` contain values: a place ends above them.
+    /// Writes the place of the walk.
     fn path_text(&self) -> String {
-        let end = self.owned_from.unwrap_or(self.steps.len());
-        let steps = self.steps.get(..end).unwrap_or(&self.steps);
+        let steps = self.owned.shown(&self.steps);
         self.context.path_text(steps)
     }
 
@@ -1092,78 +918,9 @@ impl<'w> ObjectWalk<'w> {
     }
 }
 
-/// Returns the first place that is not before `from`.
-fn next_place(places: &[usize], passed: &mut usize, from: usize) -> Option<usize> {
-    while let Some(place) = places.get(*passed).copied() {
-        if place >= from {
-            return Some(place);
-        }
-        *passed += 1;
-    }
-    None
-}
-
 /// Returns whether an object may be nested too deep to be walked.
 pub(crate) fn may_be_deep(json: &[u8]) -> bool {
     // `[` and `{` differ in one bit. Without it `;` and other characters count as well, which is
     // harmless.
     json.iter().filter(|byte| **byte | 0x20 == b'{').count() >= NESTED_MOST
-}
-
-/// The places of fields of one object that have a meaning only together: a variable's name and
-/// value, a reference's kind and name. A field may occur more than once.
-#[derive(Debug, Default)]
-struct PairedFields {
-    /// The places of `name`, `key` and the like, and whether it is `name`.
-    names: Vec<(bool, Range<usize>)>,
-    /// The places of `value`, `default` and the like, with the names of those fields.
-    values: Vec<(String, Range<usize>)>,
-    /// Values of `kind`.
-    kinds: Vec<Range<usize>>,
-    /// Values of `uid`.
-    uids: Vec<Range<usize>>,
-    /// The places of `items`, with the names of those fields.
-    items: Vec<(String, Range<usize>)>,
-    /// Whether an `op` makes the object an operation of a JSON patch.
-    is_patch: bool,
-    /// Values of `path`.
-    paths: Vec<Range<usize>>,
-    /// Lists with the name of a program that takes a password.
-    programs: Vec<(String, Range<usize>)>,
-    /// `command` and `args` without one.
-    arguments: Vec<(String, Range<usize>)>,
-    /// Whether a `kty` makes the object a JSON web key.
-    is_key: bool,
-    /// Values of the private members of a JSON web key.
-    key_members: Vec<Range<usize>>,
-}
-
-impl PairedFields {
-    /// Notes a field.
-    fn note(&mut self, key: &str, value: Range<usize>, has_program: bool) {
-        if has_program {
-            self.programs.push((key.to_owned(), value));
-            return;
-        }
-        let is = |name: &str| key.eq_ignore_ascii_case(name);
-        match key.len() {
-            4 if is("kind") => self.kinds.push(value),
-            3 if is("uid") => self.uids.push(value),
-            5 if is("items") => self.items.push((key.to_owned(), value)),
-            2 if is("op") => self.is_patch = true,
-            4 if is("path") => self.paths.push(value),
-            3 if key == "kty" => self.is_key = true,
-            1 | 2 if matches!(key, "d" | "p" | "q" | "dp" | "dq" | "qi" | "k") => {
-                self.key_members.push(value);
-            }
-            4 | 7 if matches!(key, "args" | "command") => {
-                self.arguments.push((key.to_owned(), value));
-            }
-            _ if names::is_name_field(key) => {
-                self.names.push((key.eq_ignore_ascii_case("name"), value));
-            }
-            _ if names::is_value_field(key) => self.values.push((key.to_owned(), value)),
-            _ => {}
-        }
-    }
 }
