@@ -1,15 +1,18 @@
 //! The rule language: YAML files with predicates in CEL, read and checked with errors that name line and
 //! column.
 
+mod checks;
+mod compiler;
 mod explain;
 mod file;
 mod mask;
 mod model;
 mod read;
+mod set;
 mod source;
 mod text;
 
-pub use read::RuleSet;
+pub use set::RuleSet;
 pub use source::{RuleErrors, RuleMistake};
 
 pub(crate) use explain::explained;
