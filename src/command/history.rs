@@ -13,8 +13,8 @@ use kubereel_cluster::VersionChanges;
 use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId};
 use kubereel_history::{
     Authors, Certainty, ComparisonScope, Cut, DurationEnd, Field, FollowedReel, HistoryItem,
-    HistoryQuestion, HistoryVersion, Moment, ObjectHistory, RecordedGap, Timeline, UnobservedSpan,
-    VersionDuration, VersionPlace, harmless, timetext,
+    HistoryQuestion, HistoryVersion, Moment, ObjectHistory, RecordedGap, Timeline, VersionDuration,
+    VersionPlace, harmless, timetext,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -224,9 +224,6 @@ pub(crate) fn answer(
     Ok(exit_of(timeline, &named, from, end))
 }
 
-/// How long after a watch went on what had happened meanwhile arrives, in microseconds.
-const LATE_MICROS: i64 = 5_000_000;
-
 /// How many times without a watch are named.
 const LATE_SHOWN: usize = 3;
 
@@ -241,13 +238,11 @@ fn say_late(
         return Ok(());
     };
     let late = timeline.received_late(resource);
-    let received_by = |span: &UnobservedSpan| span.to.micros.saturating_add(LATE_MICROS);
-    let late = late.filter(|span| span.from <= last && received_by(span) >= first.micros);
+    let late = late.filter(|span| span.from <= last && span.to >= first);
     for span in late.take(LATE_SHOWN) {
         let (from, to) = (timeline.written(span.from), timeline.written(span.to));
         screen.aside(format!(
-            "note: {} {from}–{to}: changes of that time were received right after it, and have the times of their \
-             receipt",
+            "note: {} {from}–{to}: changes of that time were received late, and have the times of their receipt",
             span.reason
         ))?;
     }
@@ -452,8 +447,16 @@ struct HistoryVersionOutput(timeline: &Timeline, version: &HistoryVersion) {
     writers: Option<Vec<FieldWriterOutput>> = FieldWriterOutput::of(&version.authors),
     changes: Option<Vec<FieldChangeOutput>> =
         version.changes.as_ref().map(|changes| FieldChangeOutput::all(changes)),
+    /// Since when it may have been committed, if it was received late, or is known from the list after a gap: `at` is when it was
+    /// received.
+    not_before: Option<String> = version.not_before.map(timetext::rfc3339),
     /// How long it is known to have lasted.
     held_secs: Option<f64> = version.held.map(|held| field_text::length_secs(held.micros)),
+    /// How long it may have lasted, if its begin or its end has bounds.
+    held_secs_at_most: Option<f64> = version
+        .held
+        .and_then(|held| held.most_micros)
+        .map(field_text::length_secs),
     /// change, gap, list: the one before the change, window: the end of the requested time, or end: that of the
     /// recording.
     held_until: Option<&'static str> = version.held.map(|held| match held.until {
@@ -583,6 +586,11 @@ fn head_line(timeline: &Timeline, version: &HistoryVersion) -> StyledLine {
     if !what.is_empty() {
         parts.push((Style::Strong, what.to_owned()));
     }
+    if let Some(since) = version.not_before {
+        let (since, at) = (timeline.written(since), timeline.written(version.at));
+        let words = format!("between {since} and {at}");
+        parts.push((Style::Wary, words));
+    }
     match &version.authors {
         Authors::Named(writers) => {
             let managers = field_text::managers(writers);
@@ -603,7 +611,8 @@ fn head_line(timeline: &Timeline, version: &HistoryVersion) -> StyledLine {
         let words = "reconstructed: read back after a gap";
         parts.push((Style::Faint, words.to_owned()));
     }
-    if let Some(held) = version.held.filter(|held| held.micros > 0) {
+    let is_length = |held: &VersionDuration| held.micros.max(held.most_micros.unwrap_or(0)) > 0;
+    if let Some(held) = version.held.filter(is_length) {
         parts.push((Style::Faint, held_text(held)));
     }
     for (at, (style, text)) in parts.into_iter().enumerate() {
@@ -642,7 +651,14 @@ const fn version_kind(version: &HistoryVersion) -> &'static str {
 }
 
 fn held_text(held: VersionDuration) -> String {
-    let span = timetext::span(held.micros);
+    let mut span = timetext::span(held.micros);
+    if let Some(most) = held.most_micros {
+        let most = timetext::span(most);
+        span = match held.micros {
+            0 => format!("at most {most}"),
+            _ => format!("between {span} and {most}"),
+        };
+    }
     match held.until {
         DurationEnd::Change => format!("lasted {span}"),
         DurationEnd::Gap => format!("{span} until a gap"),

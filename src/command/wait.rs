@@ -454,6 +454,7 @@ struct WaitOutput<'a>(args: &Args, target: &'a WaitTarget<'_>, waited: &'a WaitA
     failed_at: Option<String> = problem(&waited.verdict).map(|(_, at)| timetext::rfc3339(at)),
     guarantee: &'static str = match (waited.missed.is_empty(), waited.is_imported) {
         (true, true) => "as imported",
+        (true, false) if is_bounded(waited) => "received late",
         (true, false) => "exact",
         (false, _) => "may have missed states",
     },
@@ -582,14 +583,22 @@ fn met(
     waited: &WaitAnswer,
     args: &Args,
 ) -> String {
-    let at = timeline.written(step.at);
+    let at = match step.not_before {
+        Some(before) => {
+            let lasting = step.at.micros_since(step.since);
+            let before = RecordedAt::from_micros(before.micros.saturating_add(lasting));
+            let (before, at) = (timeline.written(before), timeline.written(step.at));
+            format!("between {before} and {at}")
+        }
+        None => format!("at {}", timeline.written(step.at)),
+    };
     let is_many = args.goals.len() > 1 || waited.steps.len() > 1;
     let which = if is_many {
         format!(" ({})", step.goal)
     } else {
         String::new()
     };
-    format!("{name} condition met at {at}{which}")
+    format!("{name} condition met {at}{which}")
 }
 
 /// Prints the writer, the time since which it was met, and the duration.
@@ -695,6 +704,9 @@ fn guarantee(timeline: &Timeline, waited: &WaitAnswer) -> String {
         if waited.is_imported {
             return AS_IMPORTED.to_owned();
         }
+        if is_bounded(waited) {
+            return "no gaps in the searched time, but changes were received late".to_owned();
+        }
         let is_open = waited.steps.iter().any(|step| step.may_last_longer);
         return exact(waited.bridged_gaps, is_open).to_owned();
     }
@@ -705,6 +717,12 @@ fn guarantee(timeline: &Timeline, waited: &WaitAnswer) -> String {
         parts.push(format!("and {rest} more times: -o json"));
     }
     parts.join("; ")
+}
+
+/// Returns whether something was met at a time of which only bounds are known, although nothing was missed.
+fn is_bounded(waited: &WaitAnswer) -> bool {
+    let mut steps = waited.steps.iter();
+    steps.any(|step| step.not_before.is_some())
 }
 
 const fn exact(bridged_gaps: usize, is_open: bool) -> &'static str {

@@ -19,7 +19,7 @@ fn versions_come_in_order_with_gaps_between() {
 14:00:05.000Z  +5s     rv 14       writer unknown · 2.0s until a gap
     metadata.labels.app  x → y
 ── gap 14:00:07.000Z – 14:00:12.000Z: versions in between may be missing (the server lost its history) ──
-14:00:12.000Z  +12s    rv 25       seen in a list · writer unknown · lasted 3.0s
+14:00:12.000Z  +12s    rv 25       seen in a list · between 14:00:07.000Z and 14:00:12.000Z · writer unknown · lasted between 3.0s and 8.0s
     metadata.labels.app  y → z
 14:00:15.000Z  +15s    rv 31       writer unknown
     no field changed
@@ -253,9 +253,11 @@ fn json_has_stable_names() {
         "committed_before",
         "evidence",
         "held_secs",
+        "held_secs_at_most",
         "held_until",
         "is_first",
         "item",
+        "not_before",
         "offset_secs",
         "rv",
         "seq",

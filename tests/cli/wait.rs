@@ -1,6 +1,7 @@
 //! `kubereel wait`: when something was met, and how sure that is.
 
-use super::run::{DEMO, Ran, Reel, kubereel, pods_with_gap};
+use super::run::{A, DEMO, Ran, Reel, kubereel, pods_with_gap};
+use crate::script::{Script, pod};
 use kubereel_format::{Appender, Note, SessionId, Stamp};
 use serde_json::Value;
 
@@ -33,7 +34,8 @@ fn the_moment_can_be_pasted_after_at() {
 fn what_a_gap_may_hide_is_unknown_and_what_it_brought_has_bounds() {
     let reel = pods_with_gap();
     let ran = wait(reel.path(), &["po", "a", &format!("{APP}=z")]).code(0);
-    assert_eq!(ran.out, "pod/a condition met at 14:00:12.000Z\n");
+    let between = "between 14:00:07.000Z and 14:00:12.000Z";
+    assert_eq!(ran.out, format!("pod/a condition met {between}\n"));
     ran.says("between 14:00:07.000Z (last seen not met) and 14:00:12.000Z (first seen met)")
         .says("may have missed states between 14:00:07.000Z and 14:00:12.000Z");
     let never_seen = format!("{APP}=q");
@@ -131,6 +133,54 @@ fn objects_are_chosen_as_for_kubectl() {
     ];
     let ran = wait(reel.path(), &both).code(1);
     assert_eq!(ran.err.matches("timed out waiting").count(), 2, "{ran:?}");
+}
+
+#[test]
+fn what_was_received_late_was_met_and_lasted_between_two_times() {
+    // The recorder is paused from 14:00:02 to 14:00:12; what it receives right after that may be older.
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &["po"]);
+        let stream = script.connect(pods, None);
+        script.synced(stream, 10);
+        script.wait(1000);
+        script.added(stream, A, 11, &pod(A, 11, "x"));
+        script.wait(1000);
+        script.pause(10_000);
+        script.wait(500);
+        script.modified(stream, A, 12, &pod(A, 12, "y"));
+        script.wait(10_000);
+        script.modified(stream, A, 13, &pod(A, 13, "z"));
+        script.wait(1000);
+        script.bookmark(stream, 20);
+        script.finish();
+    });
+    let late = "between 14:00:02.000Z and 14:00:12.500Z";
+    let ran = wait(reel.path(), &["pod/a", &format!("{APP}=y")]).code(0);
+    assert_eq!(ran.out, format!("pod/a condition met {late}\n"));
+    ran.says("met for at least 10.0s")
+        .says("no gaps in the searched time, but changes were received late");
+    let ran = wait(reel.path(), &["pod/a", &format!("{APP}=y"), "-o", "json"]);
+    let waited: Value = serde_json::from_str(&ran.ok()).expect("JSON");
+    let object = &waited["objects"][0];
+    assert_eq!(object["guarantee"], "received late");
+    assert_eq!(object["met"][0]["not_before"], "2026-11-21T14:00:02.000Z");
+    assert_eq!(object["met"][0]["at"], "2026-11-21T14:00:12.500Z");
+    let never = format!("{APP}=q");
+    wait(reel.path(), &["pod/a", &never, "--never"]).code(0);
+    let history = kubereel(&["history", reel.path(), "pod/a"]).ok();
+    assert!(
+        history.contains(&format!("{late} · writer unknown · lasted")),
+        "{history}"
+    );
+    assert!(
+        history.contains("lasted between 1.0s and 11.5s"),
+        "{history}"
+    );
+    assert!(
+        history.contains("lasted between 10.0s and 20.5s"),
+        "{history}"
+    );
 }
 
 #[test]

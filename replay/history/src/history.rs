@@ -65,6 +65,8 @@ pub struct HistoryVersion {
     pub seq: Seq,
     /// When it was received.
     pub at: RecordedAt,
+    /// Since when it may have been committed, if it was received late, or is known from the list after a gap.
+    pub not_before: Option<RecordedAt>,
     /// The resourceVersion in the server's spelling; empty if there was none.
     pub rv: String,
     /// The type of the event.
@@ -105,8 +107,10 @@ pub enum VersionPlace {
 /// How long a state lasted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VersionDuration {
-    /// Microseconds.
+    /// Microseconds; the least that it lasted, if its begin or its end has bounds.
     pub micros: u64,
+    /// The most that it lasted, if its begin or its end has bounds.
+    pub most_micros: Option<u64>,
     /// Why the duration is not known any longer.
     pub until: DurationEnd,
 }
@@ -303,11 +307,11 @@ impl<'a> ObjectHistory<'a> {
     fn take(&mut self, step: PlannedStep) {
         match step {
             PlannedStep::Gap(gap) => {
-                self.settle(gap.gap.from_time, DurationEnd::Gap);
+                self.settle((gap.gap.from_time, None), DurationEnd::Gap);
                 self.ready.push_back(HistoryItem::Gap(gap));
             }
             PlannedStep::Unobserved(span) => {
-                self.settle(span.from, DurationEnd::Gap);
+                self.settle((span.from, None), DurationEnd::Gap);
                 self.ready.push_back(HistoryItem::Unobserved(span));
             }
             PlannedStep::Version {
@@ -318,7 +322,7 @@ impl<'a> ObjectHistory<'a> {
                 Ok(version) => self.show(version),
                 Err(error) => {
                     let at = self.timeline.wall_of(seq);
-                    self.settle(at, DurationEnd::Gap);
+                    self.settle((at, None), DurationEnd::Gap);
                     self.ready
                         .push_back(HistoryItem::Unreadable { seq, at, error });
                 }
@@ -336,27 +340,36 @@ impl<'a> ObjectHistory<'a> {
             return;
         }
         match self.timeline.listed_before(version.seq) {
-            Some(listed) => self.settle(listed, DurationEnd::List),
-            None => self.settle(version.at, DurationEnd::Change),
+            Some(listed) => self.settle((listed, None), DurationEnd::List),
+            None => self.settle((version.at, version.not_before), DurationEnd::Change),
         }
         let (seq, at) = (version.seq, version.at);
         self.pending = Some(version);
         if self.scattered.iter().any(|lost| lost.contains(&seq)) {
-            self.settle(at, DurationEnd::Gap);
+            self.settle((at, None), DurationEnd::Gap);
         }
     }
 
-    /// Ends the item that was held back.
-    fn settle(&mut self, at: RecordedAt, until: DurationEnd) {
+    /// Ends the item that was held back at a time, or since another one if the end was received late.
+    fn settle(&mut self, (at, not_before): (RecordedAt, Option<RecordedAt>), until: DurationEnd) {
         let Some(mut version) = self.pending.take() else {
             return;
         };
         if version.kind != EventType::Deleted {
-            let micros = u64::try_from(at.micros_since(version.at)).unwrap_or_default();
+            let micros = |from: RecordedAt, to: RecordedAt| {
+                u64::try_from(to.micros_since(from)).unwrap_or_default()
+            };
+            let least = micros(version.at, not_before.unwrap_or(at));
+            let begun = version.not_before.or(not_before.map(|_| version.at));
             // One list alone does not show for how long.
             let is_shown = !matches!(until, DurationEnd::List | DurationEnd::Gap);
-            let is_known = is_shown || micros > 0;
-            version.held = is_known.then_some(VersionDuration { micros, until });
+            let is_known = is_shown || least > 0;
+            let is_ended = matches!(until, DurationEnd::Change | DurationEnd::End);
+            version.held = is_known.then_some(VersionDuration {
+                micros: least,
+                most_micros: begun.filter(|_| is_ended).map(|begun| micros(begun, at)),
+                until,
+            });
         }
         self.ready.push_back(HistoryItem::Version(version));
     }
@@ -399,6 +412,7 @@ impl<'a> ObjectHistory<'a> {
         Ok(Box::new(HistoryVersion {
             seq,
             at,
+            not_before: self.not_before(seq),
             rv: head
                 .as_ref()
                 .map_or_else(String::new, |head| head.resource_version.clone()),
@@ -430,6 +444,20 @@ impl<'a> ObjectHistory<'a> {
             (None, None) => Some(scope.contents(new)),
         };
         (changes, authors)
+    }
+
+    /// Returns since when a version may have been committed that was received late, or is known from the list after a
+    /// gap.
+    fn not_before(&self, seq: Seq) -> Option<RecordedAt> {
+        let timeline = self.timeline;
+        let unseen = || {
+            let evidence = timeline.reel().evidence_of(seq)?;
+            let is_of_list = matches!(evidence, Evidence::Listed | Evidence::Inferred);
+            // Of what only lists of an import show, every time is that of a list.
+            let is_bounded = is_of_list && timeline.listed_before(seq).is_none();
+            is_bounded.then(|| timeline.unseen_before(seq)).flatten()
+        };
+        timeline.late_since(seq).or_else(unseen)
     }
 
     fn place(&self, object: ObjectId, is_first: bool) -> VersionPlace {
@@ -468,11 +496,11 @@ impl Iterator for ObjectHistory<'_> {
             } else {
                 self.pending.as_ref()?;
                 match self.listed.filter(|listed| *listed < self.end) {
-                    Some(listed) => self.settle(listed, DurationEnd::List),
+                    Some(listed) => self.settle((listed, None), DurationEnd::List),
                     None if self.end < self.timeline.end() => {
-                        self.settle(self.end, DurationEnd::Window);
+                        self.settle((self.end, None), DurationEnd::Window);
                     }
-                    None => self.settle(self.end, DurationEnd::End),
+                    None => self.settle((self.end, None), DurationEnd::End),
                 }
             }
         }

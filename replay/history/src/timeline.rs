@@ -460,6 +460,29 @@ impl Timeline {
         })
     }
 
+    /// Returns since when the change that a version shows may have been committed, if the version was received in a
+    /// time in which its resource was not observed, or right after it. `None` if it was received as it was committed.
+    pub fn late_since(&self, seq: Seq) -> Option<RecordedAt> {
+        let key = self.key_of(self.reel().object_of(seq)?)?;
+        let at = self.wall_of(seq);
+        let spans = self.unobserved_spans(key.resource).iter();
+        let mut around = spans
+            .filter(|span| span.is_late() && span.from < at && at <= span.to)
+            .peekable();
+        around.peek()?;
+        let names = [key.name.to_owned()];
+        let filter = ObjectFilter {
+            namespace: Some(key.namespace),
+            names: &names,
+        };
+        let own = around.filter(|span| span.concerns(&filter));
+        let from = own.map(|span| span.from).min()?;
+        let mut sequences = self.sequences().iter();
+        let after = sequences
+            .find_map(|sequence| sequence.not_committed_at(self.reel(), key.resource, seq));
+        Some(after.map_or(from, |after| after.max(from))).filter(|since| *since < at)
+    }
+
     /// Returns the times for which an answer about the changes of a recorded resource between two moments may be
     /// incomplete; `None` for the ends of the recording.
     ///

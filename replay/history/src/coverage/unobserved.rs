@@ -11,6 +11,8 @@
 //! * Where every change arrived, only objects whose changes arrived late have unknown states. A
 //!   change arrived late unless the probes of the storage show that it was committed after the
 //!   span. If no change did, the span counts as observed: it was read back.
+//! * A span whose changes arrived late lasts until the last of them was received, unless a list
+//!   showed the state before: until then the state is not known.
 //! * While the API server answers no probe, an open watch may be silent because nothing changed or because
 //!   nothing is delivered: the changes that it delivers later may be of that time.
 //! * A change that the lives of objects prove to be lost concerns the object of that name only. It
@@ -45,12 +47,17 @@ const LATEST_LIST_MICROS: i64 = 60_000_000;
 /// busy server may be anyway; at the end it is the end of the recording.
 const SHORTEST_BLINDNESS_MICROS: i64 = 1_000_000;
 
+/// How long after an unobserved time its changes arrive, where no probe shows when they were committed, in
+/// microseconds: 5 s.
+const LATE_MICROS: i64 = 5_000_000;
+
 /// A time in which a resource was not observed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnobservedSpan {
     /// When it began.
     pub from: RecordedAt,
-    /// When it ended; the end of the recording if nothing ended it.
+    /// When it ended; the end of the recording if nothing ended it. If its changes arrived late, when the last of them
+    /// did.
     pub to: RecordedAt,
     /// The resource.
     pub resource: ResourceId,
@@ -423,6 +430,15 @@ pub(crate) fn first_complete(all: &BTreeMap<ResourceId, Coverage>) -> Option<Seq
     begins.map(|span| span.begun_by).min()
 }
 
+/// The changes of an object that may have been committed in a span and were received later.
+struct LateChange {
+    object: ObjectId,
+    /// A time at which none of them was committed yet.
+    not_before: RecordedAt,
+    /// When the last of them was received.
+    received: RecordedAt,
+}
+
 /// The spans of a resource while they are derived.
 struct DerivedSpans<'a> {
     tables: &'a ReelTables,
@@ -588,45 +604,69 @@ impl DerivedSpans<'_> {
         }
     }
 
-    /// Finds the objects that changed in the spans in which no change is missing, and narrows these
-    /// spans to the time from which on a change may have been committed.
+    /// Finds the objects that changed in the spans in which no change is missing. Narrows these spans to the time from
+    /// which on a change may have been committed, and extends them to the record that shows the last of their changes.
     fn date_late(
         &mut self,
         coverage: &Coverage,
         not_before: &impl Fn(ResourceId, Seq) -> Option<RecordedAt>,
     ) {
         let mut all = std::mem::take(&mut self.all);
-        for span in all
-            .iter_mut()
-            .filter(|span| span.is_late() && !span.is_brief)
-        {
+        let late = all.iter_mut();
+        let late = late.filter(|span| span.is_late() && !span.is_brief && !span.is_open());
+        for span in late {
             // A resource that is covered from before the span until after it has received all
             // changes of the span. Without a proof after the span, this is not known.
             let mut covered = coverage.covered.iter().map(|one| &one.covered);
             let is_covered =
                 covered.any(|one| one.from_time <= span.from && span.to <= one.to_time);
-            // Every condition is needed: an open span has no list after it, and an undelivered one
-            // may miss objects that lived inside it only. The span then hides all objects.
-            if span.is_open() || !is_covered || !self.is_delivered(coverage, span) {
-                continue;
-            }
-            let Some(changes) = self.late_changes(span, not_before) else {
-                continue;
+            // Both conditions are needed: an undelivered span may miss objects that lived inside it only. It then
+            // hides all objects.
+            let changes = (is_covered && self.is_delivered(coverage, span))
+                .then(|| self.late_changes(span, not_before))
+                .flatten();
+            // The list at its end shows the state: what is received after it was committed after it.
+            let mut unwatched = coverage.unwatched.iter();
+            let is_listed = span.gap().is_some()
+                || unwatched.any(|time| time.to == Some(span.to) && !time.is_continued);
+            let received = match &changes {
+                _ if is_listed => None,
+                Some(changes) => changes.iter().map(|change| change.received).max(),
+                None => self.received_after(span.to),
             };
-            let begins = changes.iter().map(|(_, not_before)| *not_before);
-            // Up to the earliest possible commit, no change existed: the state was known until
-            // then.
-            if let Some(begin) = begins.min().filter(|begin| *begin > span.from) {
-                let begin = begin.min(span.to);
-                (span.from, span.begin) = (begin, SpanBegin::At(begin));
+            if let Some(changes) = changes {
+                // Up to the earliest possible commit, no change existed: the state was known until
+                // then.
+                let begins = changes.iter().map(|change| change.not_before);
+                if let Some(begin) = begins.min().filter(|begin| *begin > span.from) {
+                    let begin = begin.min(span.to);
+                    (span.from, span.begin) = (begin, SpanBegin::At(begin));
+                }
+                let keys = changes
+                    .iter()
+                    .filter_map(|change| self.tables.key_of(change.object));
+                let names = keys.map(|key| (key.namespace.to_owned(), key.name.to_owned()));
+                span.objects = ConcernedObjects::Of(names.collect());
             }
-            let keys = changes
-                .iter()
-                .filter_map(|(object, _)| self.tables.key_of(*object));
-            let names = keys.map(|key| (key.namespace.to_owned(), key.name.to_owned()));
-            span.objects = ConcernedObjects::Of(names.collect());
+            if let Some(received) = received.filter(|received| *received > span.to) {
+                (span.to, span.end) = (received, SpanEnd::At(received));
+            }
         }
         self.all = all;
+    }
+
+    /// Returns when the last change of the resource was received that may be of a time that ended shortly before.
+    fn received_after(&self, to: RecordedAt) -> Option<RecordedAt> {
+        let reel = self.tables.reel();
+        let latest = RecordedAt::from_micros(to.micros.saturating_add(LATE_MICROS));
+        let is_own = |seq: &Seq| {
+            let object = reel.object_of(*seq);
+            let key = object.and_then(|object| self.tables.key_of(object));
+            key.is_some_and(|key| key.resource == self.resource)
+        };
+        let records = reel.seq_after(to).0..reel.seq_after(latest).0;
+        let last = records.rev().map(Seq).find(is_own);
+        last.map(|seq| self.tables.wall_of(seq))
     }
 
     /// Returns whether all changes of a span were delivered: each watch since its begin continued
@@ -647,14 +687,13 @@ impl DerivedSpans<'_> {
         since.all(|time| time.is_continued || time.to.is_none_or(|to| is_read_back(time.from, to)))
     }
 
-    /// Returns the objects that may have changed in a span and whose change was not received before
-    /// its begin, each with a time at which the change was not committed yet; `None` if that is not
-    /// known for one of them.
+    /// Returns the objects that may have changed in a span and whose change was not received before its begin; `None`
+    /// if that is not known for one of them.
     fn late_changes(
         &self,
         span: &UnobservedSpan,
         not_before: &impl Fn(ResourceId, Seq) -> Option<RecordedAt>,
-    ) -> Option<Vec<(ObjectId, RecordedAt)>> {
+    ) -> Option<Vec<LateChange>> {
         let reel = self.tables.reel();
         let (first, _) = span.records(reel);
         let mut late = Vec::new();
@@ -664,10 +703,19 @@ impl DerivedSpans<'_> {
                 continue;
             }
             // The versions of an object arrive in the order of their commits: the others are newer.
-            let next = versions.get(versions.partition_point(|seq| *seq < first))?;
-            let not_before = not_before(self.resource, *next)?;
-            if not_before < span.to {
-                late.push((object, not_before));
+            let later = versions.get(versions.partition_point(|seq| *seq < first)..)?;
+            let (next, others) = later.split_first()?;
+            let begin = not_before(self.resource, *next)?;
+            if begin < span.to {
+                let is_late = |seq: &&Seq| {
+                    not_before(self.resource, **seq).is_some_and(|begin| begin < span.to)
+                };
+                let last = others.iter().take_while(is_late).last().unwrap_or(next);
+                late.push(LateChange {
+                    object,
+                    not_before: begin,
+                    received: self.tables.wall_of(*last),
+                });
             }
         }
         Some(late)

@@ -172,7 +172,7 @@ pub struct WaitStep {
     pub at: RecordedAt,
     /// Since when it was met; earlier than `at` if it had to be met for some time.
     pub since: RecordedAt,
-    /// When it was last observed not to be met, if it was met unobserved.
+    /// When it was last known not to be met, if it was met unobserved or received late.
     pub not_before: Option<RecordedAt>,
     /// The event of the version that met it, if there is one.
     pub seq: Option<Seq>,
@@ -182,11 +182,11 @@ pub struct WaitStep {
     pub authors: Authors,
     /// When it was first observed not to be met any more.
     pub until: Option<RecordedAt>,
-    /// When it was last known to be met before that, if its end was not observed.
+    /// When it was last known to be met before that, if its end was not observed or was received late.
     pub until_not_before: Option<RecordedAt>,
     /// Whether it was met to the end of the recording.
     pub lasts_to_end: bool,
-    /// Whether it may have been met longer: a part of the time is not known.
+    /// Whether it may have been met longer: a part of the time, or when it began or ended, is not known.
     pub may_last_longer: bool,
     /// For how many microseconds it is known to have been met, in the whole time.
     pub met_micros: u64,

@@ -1,7 +1,7 @@
 //! The states of a goal over time, and when it was met as often and as long as requested. Unknown
 //! times before the answer are returned with it.
 
-use super::answer::{MissedTime, ReelInstant};
+use super::answer::{MissedReason, MissedTime, ReelInstant};
 use super::goal::WaitTruth;
 use kubereel_format::{RecordedAt, Seq};
 
@@ -9,9 +9,34 @@ use kubereel_format::{RecordedAt, Seq};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TruthPiece {
     pub(super) from: ReelInstant,
+    /// Since when it may have been so, if the version was received late.
+    pub(super) not_before: Option<RecordedAt>,
     /// The version with that state, if there is one.
     pub(super) seq: Option<Seq>,
     pub(super) truth: WaitTruth,
+}
+
+impl TruthPiece {
+    /// Returns how long it lasted at least and at most, in microseconds.
+    fn lengths(&self, end: &TruthEnd) -> (u64, u64) {
+        let micros = |from: RecordedAt, to: RecordedAt| {
+            // Zero after a clock stepped back.
+            u64::try_from(to.micros_since(from)).unwrap_or_default()
+        };
+        let (from, to) = (self.from.at, end.place.at);
+        (
+            micros(from, end.not_before.unwrap_or(to)),
+            micros(self.not_before.unwrap_or(from), to),
+        )
+    }
+}
+
+/// The end of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TruthEnd {
+    place: ReelInstant,
+    /// Since when it may have been over, if the version that ended it was received late.
+    not_before: Option<RecordedAt>,
 }
 
 /// The states over a whole time, without a hole: each lasts until the next.
@@ -59,27 +84,34 @@ impl TruthSeries {
     pub(super) fn after(
         &self,
         moment: ReelInstant,
-    ) -> impl Iterator<Item = (TruthPiece, ReelInstant)> {
-        let ends = self.pieces.iter().skip(1).map(|next| next.from);
-        let ends = ends.chain([self.end]);
+    ) -> impl Iterator<Item = (TruthPiece, TruthEnd)> {
+        let ends = self.pieces.iter().skip(1).map(|next| TruthEnd {
+            place: next.from,
+            not_before: next.not_before,
+        });
+        let ends = ends.chain([TruthEnd {
+            place: self.end,
+            not_before: None,
+        }]);
         let last = self.pieces.len().saturating_sub(1);
         let pieces = self.pieces.iter().zip(ends).enumerate();
         pieces.filter_map(move |(place, (piece, end))| {
-            if end <= moment && place < last {
+            if end.place <= moment && place < last {
                 return None;
             }
             let mut piece = piece.clone();
             if piece.from < moment {
-                piece.from = moment;
+                (piece.from, piece.not_before) = (moment, None);
             }
             Some((piece, end))
         })
     }
 
-    /// Returns whether a part of the time is not known.
+    /// Returns whether a part of the time is not known, or when a state began.
     pub(super) fn has_unknown(&self) -> bool {
         let mut pieces = self.pieces.iter();
-        pieces.any(|piece| matches!(piece.truth, WaitTruth::Unknown(_)))
+        pieces
+            .any(|piece| matches!(piece.truth, WaitTruth::Unknown(_)) || piece.not_before.is_some())
     }
 
     /// Returns how long it is known to have been met in total and at the longest, in microseconds.
@@ -89,15 +121,10 @@ impl TruthSeries {
             .after(start)
             .filter(|(piece, _)| piece.truth == WaitTruth::Met);
         met.fold((0, 0), |(total, longest), (piece, end)| {
-            let micros = micros_between(piece.from, end);
+            let (micros, _) = piece.lengths(&end);
             (total + micros, longest.max(micros))
         })
     }
-}
-
-/// Returns the time between two moments; zero after a clock stepped back.
-pub(super) fn micros_between(from: ReelInstant, to: ReelInstant) -> u64 {
-    u64::try_from(to.at.micros_since(from.at)).unwrap_or_default()
 }
 
 /// How often and how long a goal must be met.
@@ -122,10 +149,10 @@ pub(super) enum WaitOutcome {
     Met {
         since: TruthPiece,
         at: RecordedAt,
-        /// When it was last observed not to be met, if it was met unobserved.
+        /// When it was last known not to be met, if it was met unobserved or received late.
         not_before: Option<RecordedAt>,
         until: Option<RecordedAt>,
-        /// When it was last known to be met, if it ended unobserved.
+        /// When it was last known to be met, if it ended unobserved or this was received late.
         until_not_before: Option<RecordedAt>,
         lasts_to_end: bool,
     },
@@ -146,7 +173,7 @@ pub(super) fn find(series: &TruthSeries, from: ReelInstant, terms: WaitTerms) ->
     while let Some((piece, end)) = pieces.next() {
         match piece.truth.clone() {
             WaitTruth::Unknown(why) => {
-                let (from, to) = (piece.from.at, end.at);
+                let (from, to) = (piece.from.at, end.place.at);
                 missed.push(MissedTime { from, to, why });
                 seen_not = seen_not.map(|_| from);
                 came_unseen = true;
@@ -165,9 +192,16 @@ pub(super) fn find(series: &TruthSeries, from: ReelInstant, terms: WaitTerms) ->
             }
             WaitTruth::Met => {
                 // After a gap it may be the same occurrence, not a new one.
-                if !is_counted && micros_between(piece.from, end) >= terms.at_least_micros {
+                let (least, most) = piece.lengths(&end);
+                if !is_counted && least >= terms.at_least_micros {
                     is_counted = true;
                     times += 1;
+                } else if !is_counted && most >= terms.at_least_micros {
+                    missed.push(MissedTime {
+                        from: piece.not_before.unwrap_or(piece.from.at),
+                        to: end.place.at,
+                        why: MissedReason::NotObserved,
+                    });
                 }
                 if is_counted && times == terms.nth {
                     // The piece is at least this long: its end bounds the sum.
@@ -186,8 +220,10 @@ pub(super) fn find(series: &TruthSeries, from: ReelInstant, terms: WaitTerms) ->
                     });
                     let what = WaitOutcome::Met {
                         at,
-                        not_before: seen_not.filter(|_| came_unseen),
-                        until_not_before: unknown.filter(|_| until.is_some()),
+                        not_before: seen_not.filter(|_| came_unseen).or(piece.not_before),
+                        until_not_before: until
+                            .as_ref()
+                            .and_then(|next| unknown.or(next.not_before)),
                         // Records order it: a clock that was set back does not end it before it began.
                         until: until.map(|next| next.from.at.max(at)),
                         lasts_to_end,
@@ -208,7 +244,6 @@ pub(super) fn find(series: &TruthSeries, from: ReelInstant, terms: WaitTerms) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wait::MissedReason;
     use kubereel_format::Seq;
 
     const ONCE: WaitTerms = WaitTerms {
@@ -236,6 +271,7 @@ mod tests {
             };
             series.push(TruthPiece {
                 from: at(second),
+                not_before: None,
                 seq: Some(Seq(second)),
                 truth,
             });
@@ -305,6 +341,7 @@ mod tests {
                     below: Seq(record),
                     ..at(second)
                 },
+                not_before: None,
                 seq: Some(Seq(record)),
                 truth,
             });

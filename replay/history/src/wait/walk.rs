@@ -128,6 +128,9 @@ impl Timeline {
                 };
                 has_unreadable |= body.is_none();
             }
+            // What was so before the searched time has no begin in it.
+            let begun = seq.filter(|seq| self.wall_of(*seq) == from.at);
+            let not_before = begun.and_then(|seq| self.late_since(seq));
             let judged = all.iter_mut().zip(goals).enumerate();
             for (place, (series, goal)) in judged.filter(|(_, (_, goal))| !goal.is_momentary()) {
                 let is_failing = place >= question.goals.len();
@@ -154,8 +157,12 @@ impl Timeline {
                     }
                     (NameState::Absent { .. }, ..) => goal.goal.judge(None),
                 };
-                let from = *from;
-                series.push(TruthPiece { from, seq, truth });
+                series.push(TruthPiece {
+                    from: *from,
+                    not_before,
+                    seq,
+                    truth,
+                });
             }
         }
         (all, has_unreadable)
@@ -358,6 +365,8 @@ fn union(all: &[TruthSeries], span: WaitSpan) -> TruthSeries {
         }
         let truth = now.iter().cloned().fold(WaitTruth::NotMet, WaitTruth::or);
         let is_momentary = truth != WaitTruth::Met;
+        let not_before = met.as_ref().or(together.first().map(|(first, _)| first));
+        let not_before = not_before.and_then(|piece| piece.not_before);
         // A goal that is met for no time counts as met.
         if is_momentary && let Some(met) = met.clone() {
             union.push(met);
@@ -365,6 +374,7 @@ fn union(all: &[TruthSeries], span: WaitSpan) -> TruthSeries {
         if let Some((first, _)) = together.first() {
             union.push(TruthPiece {
                 from: first.from,
+                not_before,
                 seq: met.and_then(|met| met.seq).or(first.seq),
                 truth,
             });
@@ -428,7 +438,12 @@ fn event_series(timeline: &Timeline, question: &WaitQuestion<'_>, reason: &str) 
     } else {
         WaitTruth::NotMet
     };
-    let piece = |from, seq, truth| TruthPiece { from, seq, truth };
+    let piece = |from, seq: Option<Seq>, truth| TruthPiece {
+        from,
+        not_before: seq.and_then(|seq| timeline.late_since(seq)),
+        seq,
+        truth,
+    };
     let begun = steps.partition_point(|(at, ..)| *at <= span.from);
     for (_, _, truth) in steps.iter().take(begun) {
         now = truth.clone();

@@ -6,8 +6,8 @@ use kubereel_format::{
     Note, RecordedAt, ResourceId, ResourceInfo, Seq, Stamp,
 };
 use kubereel_history::{
-    Cut, EventQuestion, MissedReason, Moment, Regarding, Timeline, WaitAnswer, WaitFor,
-    WaitQuestion, WaitSpan, WaitVerdict,
+    ComparisonScope, Cut, EventQuestion, HistoryItem, HistoryQuestion, MissedReason, Moment,
+    Regarding, Timeline, WaitAnswer, WaitFor, WaitQuestion, WaitSpan, WaitVerdict,
 };
 
 use serde_json::Value;
@@ -55,6 +55,7 @@ struct Ask<'a> {
     fail_on: &'a [&'a str],
     is_any: bool,
     nth: u64,
+    at_least_micros: u64,
 }
 
 impl Default for Ask<'_> {
@@ -64,6 +65,7 @@ impl Default for Ask<'_> {
             fail_on: &[],
             is_any: false,
             nth: 1,
+            at_least_micros: 0,
         }
     }
 }
@@ -89,7 +91,7 @@ fn ask(timeline: &Timeline, ask: &Ask<'_>) -> WaitAnswer {
         fail_on: &goals(ask.fail_on),
         span: span(timeline, resource.id, &goals(ask.goals)),
         nth: ask.nth,
-        at_least_micros: 0,
+        at_least_micros: ask.at_least_micros,
     })
 }
 
@@ -268,6 +270,110 @@ fn the_list_after_a_gap_bounds_what_it_shows() {
     let waited = wait(&timeline, &["replaced"]);
     let step = &waited.steps[0];
     assert_eq!((secs(step.at), step.not_before.map(secs)), (4, Some(2)));
+}
+
+/// A pod waits for a reason at 1 s. The recorder is paused from 2 s to 12 s, and at 12.5 s the pod is received with
+/// another reason, which it has until 18.5 s.
+fn paused(is_probed: bool) -> (tempfile::TempDir, Timeline) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut script = Script::begin(&path);
+    let probe = |script: &mut Script, revision| {
+        if is_probed {
+            script.probed(revision, 0);
+        }
+    };
+    probe(&mut script, 1);
+    let pods = script.resource("pods", "Pod", &["po"]);
+    let pods = script.connect(pods, None);
+    script.synced(pods, 1);
+    probe(&mut script, 1);
+    script.wait(1000);
+    waiting(&mut script, pods, 2, "Before");
+    script.wait(1000);
+    probe(&mut script, 2);
+    script.pause(10_000);
+    script.wait(500);
+    waiting(&mut script, pods, 5, "After");
+    script.wait(100);
+    probe(&mut script, 5);
+    script.wait(5900);
+    waiting(&mut script, pods, 6, "Later");
+    script.wait(1000);
+    script.bookmark(pods, 9);
+    script.finish();
+    let timeline = Timeline::open(&path).expect("a reel");
+    (folder, timeline)
+}
+
+#[test]
+fn what_was_received_late_was_committed_between_two_times() {
+    for is_probed in [true, false] {
+        let (_folder, timeline) = paused(is_probed);
+        let waited = wait(&timeline, &["reason=After"]);
+        assert_eq!(waited.verdict, WaitVerdict::Met);
+        assert_eq!(waited.missed, []);
+        let step = &waited.steps[0];
+        assert_eq!((secs(step.at), step.not_before.map(secs)), (12, Some(2)));
+        assert_eq!(
+            (step.until.map(secs), step.until_not_before),
+            (Some(18), None)
+        );
+        assert_eq!((step.met_micros, step.may_last_longer), (6_000_000, true));
+        let waited = wait(&timeline, &["reason=Before"]);
+        let step = &waited.steps[0];
+        assert_eq!((secs(step.at), step.not_before), (1, None));
+        let until = (step.until.map(secs), step.until_not_before.map(secs));
+        assert_eq!(until, (Some(12), Some(2)));
+        assert_eq!(step.met_micros, 1_000_000);
+        // Whether it was met for long depends on when it was committed; that it was never met does not.
+        let lasting = |reason: &str, at_least_secs: u64| {
+            let goals = [reason];
+            let asked = Ask {
+                goals: &goals,
+                at_least_micros: at_least_secs * 1_000_000,
+                ..Ask::default()
+            };
+            ask(&timeline, &asked).verdict
+        };
+        assert_eq!(lasting("reason=After", 6), WaitVerdict::Met);
+        assert_eq!(lasting("reason=After", 7), WaitVerdict::Unknown);
+        assert_eq!(lasting("reason=After", 17), WaitVerdict::NotMet);
+        assert_eq!(lasting("reason=Never", 0), WaitVerdict::NotMet);
+        let resource = timeline.resources().get(ResourceId(0)).expect("pods");
+        let history = timeline.history(HistoryQuestion {
+            resource,
+            namespace: "x",
+            name: "a",
+            scope: ComparisonScope::default(),
+            from: None,
+            to: None,
+        });
+        let lengths = history.map(|item| {
+            let HistoryItem::Version(version) = item else {
+                panic!("{item:?}");
+            };
+            let held = version.held.expect("a length");
+            let most = held.most_micros.map(|most| most / 500_000);
+            (version.not_before.map(secs), held.micros / 500_000, most)
+        });
+        let lengths: Vec<_> = lengths.collect();
+        assert_eq!(
+            lengths,
+            [
+                (None, 2, Some(23)),
+                (Some(2), 12, Some(33)),
+                (None, 2, None)
+            ]
+        );
+        // Every answer is the same: the state is known again when the change has been received.
+        for (millis, is_known) in [(1500, true), (7000, false), (12_300, false), (12_700, true)] {
+            let wall = RecordedAt::from_micros(timeline.start().micros + millis * 1000);
+            let below = timeline.reel().seq_after(wall);
+            let certainty = timeline.certainty(resource.id, Cut::Arrival { below, wall });
+            assert_eq!(certainty.is_known(), is_known, "{millis}: {certainty:?}");
+        }
+    }
 }
 
 #[test]
