@@ -196,9 +196,10 @@ impl SeriesIndex {
     }
 }
 
-/// Removes a reel, unless the path now leads to another file.
+/// Removes a reel and the copies of it that a killed recorder left, unless the path now leads to another file.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     if is_file(path) {
+        kubereel_format::remove_interrupted_copies(path);
         fs::remove_file(path)?;
     }
     Ok(())
@@ -332,6 +333,18 @@ mod tests {
         }
         set_aside(&names).expect("put aside");
         assert!(matches!(SeriesIndex::read(&names), Err(NoIndex::Missing)));
+    }
+
+    #[test]
+    fn a_reel_is_removed_with_its_unfinished_copies() {
+        let (_folder, names, _) = series();
+        let copy = |name: &str| names.path(&format!("{name}.0123456789abcdef.part"));
+        for name in [FIRST, SECOND] {
+            fs::write(copy(name), "x").expect("a file");
+        }
+        remove(&names.path(FIRST)).expect("removed");
+        assert!(!copy(FIRST).exists() && !names.path(FIRST).exists());
+        assert!(copy(SECOND).exists() && names.path(SECOND).exists());
     }
 
     #[test]
