@@ -4,6 +4,7 @@
 //! base64: it accepts both alphabets in one text and any padding, and drops an incomplete last
 //! group.
 
+use crate::forms;
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
 use std::ops::Range;
@@ -143,23 +144,63 @@ fn line_break(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Joins a run with its further lines: the place and the digits.
-pub(crate) fn whole(text: &[u8], run: &Base64Run) -> (Range<usize>, Vec<u8>) {
+/// Joins a run with its further lines: the place and the digits. Padding ends a run, and a name or a word that begins
+/// the next line does not continue it.
+fn whole(text: &[u8], run: &Base64Run) -> (Range<usize>, Vec<u8>) {
     let mut digits = text.get(run.range.clone()).unwrap_or_default().to_vec();
     let mut end = run.range.end;
     let mut line = run.range.len();
-    while line >= LINE_LEAST
+    while run.goes_on
+        && line >= LINE_LEAST
         && let Some(skip) = line_break(text.get(end..).unwrap_or_default())
     {
         let rest = text.get(end + skip..).unwrap_or_default();
         line = rest.iter().take_while(|byte| class(**byte) != 0).count();
-        digits.extend(rest.get(..line).unwrap_or_default());
+        let (next, after) = rest.split_at(line);
+        if begins_other_line(next, after, digits.len()) {
+            break;
+        }
+        digits.extend(next);
         end += skip + line;
     }
     while text.get(end) == Some(&b'=') {
         end += 1;
     }
     (run.range.start..end, digits)
+}
+
+/// Returns what a run may be: together with its further lines, and alone, as the next line may be another text.
+pub(crate) fn readings(text: &[u8], run: &Base64Run) -> Vec<(Range<usize>, Vec<u8>)> {
+    let (place, digits) = whole(text, run);
+    let is_joined = run.goes_on && place.end > run.range.end;
+    let alone = is_joined.then(|| {
+        let digits = text.get(run.range.clone()).unwrap_or_default();
+        (run.range.clone(), digits.to_vec())
+    });
+    [(place, digits)].into_iter().chain(alone).collect()
+}
+
+/// Returns whether digits that begin a line below base64 are the first word of another text. A last line of base64 that
+/// is a plain word, without padding, would be taken for one; it hides a few bytes only.
+fn begins_other_line(digits: &[u8], after: &[u8], before: usize) -> bool {
+    if digits.len() >= LINE_LEAST && line_break(after).is_some() {
+        return false;
+    }
+    let padding = after.iter().take_while(|byte| **byte == b'=').count();
+    let next = after.get(padding);
+    if padding > 0 && next.is_some_and(u8::is_ascii_alphanumeric) {
+        return true;
+    }
+    let is_end =
+        next.is_none_or(|byte| matches!(byte, b'\n' | b'\r' | b'\\' | b'"' | b'\'' | b'`' | b'<'));
+    // Encoders write whole groups of four.
+    let is_complete =
+        padding > 0 || !before.is_multiple_of(4) || (before + digits.len()).is_multiple_of(4);
+    let is_part =
+        |part: &str| forms::is_atom(part.trim_end_matches(|one: char| one.is_ascii_digit()));
+    (!is_end || !is_complete)
+        && std::str::from_utf8(digits)
+            .is_ok_and(|text| text.split(['-', '_', '/', '+']).all(is_part))
 }
 
 /// No digit.
@@ -274,6 +315,33 @@ mod tests {
             let (range, digits) = whole(text, &run);
             assert_eq!(range.end, text.len() - 2);
             assert_eq!(decode(&digits).as_deref(), Some(&b"password: hunter2"[..]));
+        }
+    }
+
+    #[test]
+    fn another_text_on_the_next_line_is_not_joined() {
+        for (behind, is_joined) in [
+            ("=\nother: x", false),
+            ("=\nbnRlcjI=", false),
+            ("=\\nother: x", false),
+            ("\nother: x", false),
+            ("\nnext line", false),
+            ("\n  DEBUG=1", false),
+            ("\nxQ9=1", false),
+            ("\nDB_HOST2: x", false),
+            ("\nls\n", false),
+            ("\nlist\n", true),
+            ("\nbnRlcjI: x", true),
+            ("\nword=\n", true),
+            ("\nword== x", false),
+        ] {
+            let text = format!("cGFzc3dvcmQ6IGh1{behind}");
+            let run = runs(text.as_bytes()).next().expect("a run");
+            let (place, digits) = whole(text.as_bytes(), &run);
+            assert_eq!(place.end > run.range.end, is_joined, "{text}");
+            assert!(decode(&digits).is_some(), "{text}");
+            let readings = readings(text.as_bytes(), &run);
+            assert_eq!(readings.len(), 1 + usize::from(is_joined), "{text}");
         }
     }
 

@@ -40,17 +40,18 @@ impl<'t> Decoding<'t> {
             if run.range.start < from {
                 continue;
             }
-            let (place, digits) = base64::whole(text, &run);
-            from = place.end;
-            let texts = (0..4).filter_map(|skip| base64::decode(digits.get(skip..)?));
-            all.extend(texts.map(|text| Self {
-                form: "base64",
-                decoded: DecodedText::Escaped {
-                    text,
-                    starts: Vec::new(),
-                },
-                whole: Some(place.clone()),
-            }));
+            for (place, digits) in base64::readings(text, &run) {
+                from = from.max(place.end);
+                let texts = (0..4).filter_map(|skip| base64::decode(digits.get(skip..)?));
+                all.extend(texts.map(|text| Self {
+                    form: "base64",
+                    decoded: DecodedText::Escaped {
+                        text,
+                        starts: Vec::new(),
+                    },
+                    whole: Some(place.clone()),
+                }));
+            }
         }
         all
     }

@@ -168,34 +168,47 @@ fn base64_encoded(context: SearchContext<'_>, text: &[u8], depth: u8) -> Vec<Edi
         if run.range.start < from {
             continue;
         }
-        let (place, digits) = base64::whole(text, &run);
-        let found = (0..4).find_map(|skip| {
-            let decoded = base64::decode(digits.get(skip..)?)?;
-            let place = place.start + skip..place.end;
-            let holds = |text: &[u8]| !find(context, text, depth + 1).is_empty();
-            if let Some(rule) = binary::secret(&decoded, holds) {
-                return context.edit(text, place, rule);
-            }
-            if !context.suspects(&decoded, depth + 1) {
-                return None;
-            }
-            let inner = find(context, &decoded, depth + 1);
-            let first = inner.first()?.clone();
-            let redacted = mark::apply(&decoded, &inner);
-            let like = text.get(place.clone())?;
-            Some(Edit {
-                with: base64::encode_like(&redacted, like).into_bytes(),
-                place,
-                path: String::new(),
-                ..first
-            })
-        });
+        let readings = base64::readings(text, &run);
+        let found = readings
+            .iter()
+            .find_map(|(place, digits)| base64_secret(context, text, depth, place, digits));
         if let Some(edit) = found {
-            from = place.end;
+            from = edit.place.end;
             edits.push(edit);
         }
     }
     edits
+}
+
+/// Searches digits of base64, which are at a place, at every alignment.
+fn base64_secret(
+    context: SearchContext<'_>,
+    text: &[u8],
+    depth: u8,
+    place: &Range<usize>,
+    digits: &[u8],
+) -> Option<Edit> {
+    (0..4).find_map(|skip| {
+        let decoded = base64::decode(digits.get(skip..)?)?;
+        let place = place.start + skip..place.end;
+        let holds = |text: &[u8]| !find(context, text, depth + 1).is_empty();
+        if let Some(rule) = binary::secret(&decoded, holds) {
+            return context.edit(text, place, rule);
+        }
+        if !context.suspects(&decoded, depth + 1) {
+            return None;
+        }
+        let inner = find(context, &decoded, depth + 1);
+        let first = inner.first()?.clone();
+        let redacted = mark::apply(&decoded, &inner);
+        let like = text.get(place.clone())?;
+        Some(Edit {
+            with: base64::encode_like(&redacted, like).into_bytes(),
+            place,
+            path: String::new(),
+            ..first
+        })
+    })
 }
 
 #[cfg(test)]
@@ -266,6 +279,7 @@ mod tests {
         "join",
         "sha256~",
         "cGFzc3dvcmQ6IGh1bnRlcjI=",
+        "dG9rZW49YTFiMmMzZDRlNWY2",
         "H4sIAAAAAAAAA0tMSgYAAAAA",
         "-----BEGIN PRIVATE KEY-----",
         "PuTTY-User-Key-File-",

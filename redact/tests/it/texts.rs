@@ -168,6 +168,34 @@ fn every_secret_is_found_in_every_encoding() {
 }
 
 #[test]
+fn base64_ends_where_another_line_begins() {
+    let event = ResourceType::new("", "events").with_kind("Event");
+    for (text, secret) in secrets() {
+        for before in ["", "x ", "xy "] {
+            let encoded = base64(format!("{before}{text}").as_bytes());
+            for encoded in [encoded.trim_end_matches('='), &encoded] {
+                for behind in [
+                    "\nsleep 1\n",
+                    "\\nb: 2\\n",
+                    "\n  path: /etc/x\n",
+                    "\nDEBUG=1",
+                    "\n- a: b",
+                ] {
+                    let object = json!({"message": format!("cfg: {encoded}{behind}")});
+                    let after = redacted(&event, &object.to_string());
+                    for form in forms(secret) {
+                        assert!(!after.contains(&form), "{form} of {object} in {after}");
+                    }
+                    let behind = json!(behind).to_string();
+                    let end = format!("{}}}", &behind[1..]);
+                    assert!(after.ends_with(&end), "{object}: {after}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn only_the_secret_goes() {
     let event = ResourceType::new("", "events").with_kind("Event");
     for (text, secret) in secrets() {
