@@ -298,6 +298,10 @@ mod tests {
         "passwords",
         "<<< ",
         "chpasswd",
+        "\\$",
+        "&",
+        ";",
+        "curl -u a:",
         "\u{e9}",
     ];
 

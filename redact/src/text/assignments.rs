@@ -12,7 +12,7 @@ use super::announced_names::{
 use super::flow_maps::FlowMapsText;
 use super::name_surroundings::{NamePosition, NameSurroundings};
 use super::neighbours::ValueBeside;
-use super::prose::{is_phrase, is_prose_word, is_reference};
+use super::prose::{is_phrase, is_prose_word, is_reference, unescaped};
 use super::shell_words::{ShellWord, backquoted, is_open, word_len};
 use super::xml::{XmlElement, XmlText};
 use super::yaml_lines::{IndentedLine, YamlLinesText, closing, is_block_header, is_end_of_line};
@@ -95,7 +95,7 @@ impl<'t> AssignmentSearch<'t> {
 
     /// Returns whether a value is one that is not kept under a name of the class.
     fn is_secret(&self, value: &[u8], class: NameClass) -> bool {
-        let is_kept = std::str::from_utf8(value).is_ok_and(|value| {
+        let is_kept = std::str::from_utf8(unescaped(value)).is_ok_and(|value| {
             forms::is_kept(class, value) || self.of.is_some_and(|name| forms::is_count(name, value))
         });
         !value.is_empty() && !is_mark(value) && !is_encoded_mark(value) && !is_kept
@@ -322,7 +322,10 @@ impl<'t> AssignmentSearch<'t> {
         let is_angle =
             !is_spaced && matches!(rest, [b'<', byte, ..] if byte.is_ascii_alphanumeric());
         let angle = usize::from(is_angle);
-        let len = angle + word_len(rest.get(angle..).unwrap_or_default(), ends);
+        let len = match braced_len(rest) {
+            Some(len) if !is_spaced => len,
+            _ => angle + word_len(self.text, at + angle, ends),
+        };
         let word = trimmed(len);
         let value = if is_spaced && !name.is_flag && !sign.is_doubtful {
             trimmed(phrase_len(rest, len, ends, sign.position))
@@ -425,13 +428,15 @@ impl<'t> AssignmentSearch<'t> {
             return;
         }
         if name.is_flag && name.class >= NameClass::Possible || is_netrc {
-            if let Some(quote @ (b'"' | b'\'')) = rest.first().copied() {
-                if is_netrc || !self.shell_word(at, name) {
-                    self.quoted(at, 0, quote, name.class);
-                }
+            if !is_netrc && self.shell_word(at, name) {
                 return;
             }
-            let len = word_len(rest, ends);
+            let rest = self.rest(at);
+            if let Some(quote @ (b'"' | b'\'')) = rest.first().copied() {
+                self.quoted(at, 0, quote, name.class);
+                return;
+            }
+            let len = word_len(self.text, at, ends);
             let value = rest.get(..len).unwrap_or_default();
             let is_plain = value.starts_with(b"-") || is_prose_word(value) || is_reference(value);
             // In a sentence, words follow a flag.
@@ -683,7 +688,7 @@ fn phrase_len(
         let rest = rest.get(len..).unwrap_or_default();
         let blanks = count(rest, is_blank);
         let next = rest.get(blanks..).unwrap_or_default();
-        let word = next.get(..word_len(next, ends)).unwrap_or_default();
+        let word = next.get(..word_len(next, 0, ends)).unwrap_or_default();
         if is_over || blanks == 0 || word.is_empty() {
             return len;
         }
@@ -700,6 +705,15 @@ fn phrase_len(
     }
 }
 
+/// Returns the length of a value in braces, as ODBC and JDBC write one with a semicolon.
+fn braced_len(rest: &[u8]) -> Option<usize> {
+    let inner = rest.strip_prefix(b"{")?;
+    let len = count(inner, |byte| !matches!(byte, b'}' | b'\n' | b'"' | b'\''));
+    let value = inner.get(..len)?;
+    let is_closed = inner.get(len) == Some(&b'}') && memchr::memchr(b';', value).is_some();
+    (is_closed && matches!(inner.get(len + 1), None | Some(b';' | b'"' | b'\''))).then_some(len + 2)
+}
+
 /// Returns whether a line of properties goes on in the next one. A backslash behind a blank
 /// continues a command instead.
 fn is_cut(line: &[u8]) -> bool {
@@ -713,7 +727,7 @@ fn is_weak(name: &[u8], class: NameClass) -> bool {
     class < NameClass::Secret || name.len() <= 6 || name.eq_ignore_ascii_case(b"cookies")
 }
 
-fn ends(byte: u8) -> bool {
+pub(super) fn ends(byte: u8) -> bool {
     byte.is_ascii_whitespace()
         || byte.is_ascii_control()
         || matches!(

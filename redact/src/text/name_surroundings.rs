@@ -1,10 +1,12 @@
 //! What stands around a name in a text.
 
 use super::announced_names::{
-    TextName, begins_escaped_line, begins_line, count, count_back, is_blank,
+    TextName, begins_escaped_line, begins_line, count, count_back, is_blank, is_name_byte,
 };
+use super::assignments::ends;
 use super::neighbours::NEIGHBOUR_BYTES;
 use super::prose::{is_prose_word, is_reference};
+use super::shell_words::ShellWord;
 use super::yaml_lines::closing;
 use std::ops::Range;
 
@@ -50,13 +52,19 @@ impl<'t> NameSurroundings<'t> {
         }
     }
 
-    /// Returns the place of a value of several words at a place, in the quotes around its name: `'--password=a b'`.
+    /// Returns the place of a value with blanks or signs of a shell at a place, in the quotes around its name:
+    /// `'--password=a b'`, `'a=b,password=c&d'`.
     pub(super) fn phrase_in_quotes(self, at: usize) -> Option<Range<usize>> {
         let before = self.before();
-        let before = before
-            .get(..before.len() - count_back(before, |byte| byte == b'-'))
-            .unwrap_or_default();
-        let (quote, before) = before.split_last()?;
+        let dashes = count_back(before, |byte| byte == b'-');
+        let before = before.get(..before.len() - dashes)?;
+        let is_item = |byte: u8| is_name_byte(byte) || matches!(byte, b'=' | b',');
+        let items = if before.ends_with(b",") {
+            count_back(before, is_item)
+        } else {
+            0
+        };
+        let (quote, before) = before.get(..before.len() - items)?.split_last()?;
         if !matches!(quote, b'"' | b'\'') {
             return None;
         }
@@ -68,20 +76,19 @@ impl<'t> NameSurroundings<'t> {
         let rest = self.text.get(at..)?;
         let line = memchr::memchr(b'\n', rest).map_or(self.text.len(), |len| at + len);
         let end = closing(self.get(0..line), at, *quote, slashes);
-        let value = self.get(at..end);
+        let inner = self.get(at..end);
+        let value = inner.get(..fields_begin(inner, self.name.is_flag))?;
         let first = count(value, |byte| !is_blank(byte));
-        // Other fields or flags follow in the same quotes.
-        let is_list = if self.name.is_flag {
-            memchr::memmem::find(value, b" -").is_some()
-        } else {
-            memchr::memchr(b'=', value).is_some()
-        };
+        let is_special = |byte: &u8| *byte != b'\\' && (ends(*byte) || is_blank(*byte));
+        // `'password=it'\''s'`
+        let word = ShellWord::read(self.text, before.len(), before.len());
+        let is_joined = slashes == 0 && value.len() == inner.len() && word.is_joined();
         let is_value = end < line
-            && first < value.len()
-            && !is_list
+            && (is_joined || value.iter().any(is_special))
             && !is_prose_word(value.get(..first)?)
             && !is_reference(value);
-        is_value.then_some(at..end)
+        let end = word.parts.last().filter(|_| is_joined).map(|last| last.end);
+        is_value.then_some(at..end.unwrap_or(at + value.len()))
     }
 
     /// Returns whether a name is that of a header in a command, `-H 'token: VALUE'`. `authorization` has a scheme before
@@ -132,4 +139,20 @@ impl<'t> NameSurroundings<'t> {
             .trim_ascii_end();
         matches!(before.last(), Some(b'{' | b','))
     }
+}
+
+/// Returns where the next field or flag begins in a text in quotes that begins with a value: ` --x`, `&x=y`.
+fn fields_begin(value: &[u8], is_flag: bool) -> usize {
+    if is_flag {
+        return memchr::memmem::find(value, b" -").unwrap_or(value.len());
+    }
+    let begins = |sign: usize| {
+        let name = count_back(value.get(..sign).unwrap_or_default(), is_name_byte);
+        let start = sign - name;
+        let before = value.get(start.checked_sub(1)?)?;
+        (name > 0 && b"&;,? \t".contains(before)).then_some(start - 1)
+    };
+    memchr::memchr_iter(b'=', value)
+        .find_map(begins)
+        .unwrap_or(value.len())
 }

@@ -2,10 +2,15 @@
 //! password of a URL. Tokens with a prefix are in `tokens`, values that a name announces in
 //! `assignments`.
 
+use super::announced_names::count_back;
+use super::yaml_lines::closing;
 use crate::forms::{self, ValueForm};
 use regex::bytes::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
+
+/// The rule of passwords in SQL; their patterns find the first character.
+const SQL_PASSWORD: &str = "sql-password";
 
 /// Rules and their patterns; the secret is the group `s`, or the whole match. Tokens with a prefix
 /// are in `tokens`.
@@ -51,18 +56,18 @@ const PATTERNS: [(&str, &str); 18] = [
     ),
     // MySQL, MariaDB and Oracle: CREATE USER … IDENTIFIED BY '…'. In prose, other things are identified by a name.
     (
-        "sql-password",
-        r#"(?:(?i:(?:(?:create|alter)\s+(?:user|role)|grant)\s[^;]{0,200}\bidentified\s)|\bIDENTIFIED\s)(?i:\s*(?:with\s+\S{1,64}\s+)?by\s+(?:password\s+)?)["'\\]{1,4}(?P<s>(?:[^"'\\\n]|'')+)"#,
+        SQL_PASSWORD,
+        r#"(?:(?i:(?:(?:create|alter)\s+(?:user|role)|grant)\s[^;]{0,200}\bidentified\s)|\bIDENTIFIED\s)(?i:\s*(?:with\s+\S{1,64}\s+)?by\s+(?:password\s+)?)["'\\]{1,8}(?P<s>[^"'\\\n])"#,
     ),
     // PostgreSQL and ClickHouse: CREATE ROLE … PASSWORD '…'.
     (
-        "sql-password",
-        r#"(?i:(?:create|alter)\s+(?:user|role)\s[^;]{0,160}?\bpassword\s+)["'\\]{1,4}(?P<s>(?:[^"'\\\n]|'')+)"#,
+        SQL_PASSWORD,
+        r#"(?i:(?:create|alter)\s+(?:user|role)\s[^;]{0,160}?\bpassword\s+)["'\\]{1,8}(?P<s>[^"'\\\n])"#,
     ),
     // MySQL and MariaDB: SET PASSWORD FOR 'user'@'host' = '…'.
     (
-        "sql-password",
-        r#"(?i:\bset password for\s[^;=\n]{1,160}=\s*(?:password\s*\(\s*)?)["'\\]{1,4}(?P<s>(?:[^"'\\\n]|'')+)"#,
+        SQL_PASSWORD,
+        r#"(?i:\bset password for\s[^;=\n]{1,160}=\s*(?:password\s*\(\s*)?)["'\\]{1,8}(?P<s>[^"'\\\n])"#,
     ),
     // FRR, the manuals of BGP and OSPF: the password of a neighbour.
     (
@@ -141,11 +146,11 @@ pub(crate) fn secrets(text: &[u8]) -> Vec<(&'static str, Range<usize>)> {
     for (rule, pattern) in &*COMPILED {
         for captures in pattern.captures_iter(text) {
             let inner = captures.name("s").or_else(|| captures.name("t"));
-            found.extend(
-                inner
-                    .or_else(|| captures.get(0))
-                    .map(|one| (*rule, one.range())),
-            );
+            let place = inner.or_else(|| captures.get(0)).map(|one| one.range());
+            found.extend(place.map(|place| match *rule {
+                SQL_PASSWORD => (SQL_PASSWORD, place.start..quoted_end(text, place.start)),
+                rule => (rule, place),
+            }));
         }
     }
     for captures in SCHEME.captures_iter(text) {
@@ -223,6 +228,23 @@ fn bootstrap_tokens(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
         };
         (is_alone && !goes_on && is_announced()).then_some(place)
     })
+}
+
+/// Returns the end of a value of SQL behind its quote, in its line: a doubled quote, another quote and an escaped one
+/// belong to it.
+fn quoted_end(text: &[u8], start: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    let line = memchr::memchr(b'\n', rest).map_or(text.len(), |len| start + len);
+    let line = text.get(..line).unwrap_or_default();
+    let Some((quote, before)) = line.get(..start).and_then(<[u8]>::split_last) else {
+        return line.len();
+    };
+    let slashes = count_back(before, |byte| byte == b'\\');
+    let mut end = closing(line, start, *quote, slashes);
+    while slashes == 0 && line.get(end + 1) == Some(quote) {
+        end = closing(line, end + 2, *quote, slashes);
+    }
+    end
 }
 
 /// Distinguishes a credential from a word: "basic authentication".
@@ -395,6 +417,15 @@ mod tests {
             );
         }
         for (text, secret) in [
+            ("x IDENTIFIED BY 'one\"2' y", "one\"2"),
+            ("x IDENTIFIED BY 'one\\2' y", "one\\2"),
+            ("x IDENTIFIED BY 'one\\'2' y", "one\\'2"),
+            ("x IDENTIFIED BY 'one''2'", "one''2"),
+            ("x IDENTIFIED BY \"one'2\" y", "one'2"),
+            ("x IDENTIFIED BY 'one 2\ny", "one 2"),
+            ("near 'IDENTIFIED BY \\'one\"2\\' y'", "one\"2"),
+            ("-e 'x IDENTIFIED BY '\"'\"'one2'\"'\"' y'", "one2"),
+            ("-e 'x IDENTIFIED BY '\\''one2'\\'' y'", "one2"),
             ("Cookie: a=one-2; theme=dark", "a=one-2; theme=dark"),
             ("curl -H 'Cookie: a=one-2' x", "a=one-2"),
             (

@@ -264,7 +264,7 @@ fn value_end(text: &[u8], start: usize) -> usize {
             closing(line, at, quote, slashes)
         } else {
             let is_end = |byte: u8| byte.is_ascii_whitespace() || is_quote(byte) || byte == b'\\';
-            at + word_len(line.get(at..).unwrap_or_default(), is_end)
+            at + word_len(line, at, is_end)
         };
         // The next part of the word; a quote of the text around the command ends it.
         let is_closed = open.is_some_and(|(_, slashes)| slashes == 0) && end < line.len();
@@ -449,6 +449,10 @@ mod tests {
             ("mc alias set minio http://x 'the admin' 'my dog'", "my dog"),
             ("smbclient //x/y -U 'admin%my dog'", "my dog"),
             ("sqlplus -s 'system/my dog'", "my dog"),
+            ("curl -u adm:Hd7x\\!Tq9Z https://a.test", "Hd7x\\!Tq9Z"),
+            ("sshpass -p Hd7x\\$Tq9Z ssh a", "Hd7x\\$Tq9Z"),
+            ("mysql -u root -pHd7x\\&Tq9Z db", "Hd7x\\&Tq9Z"),
+            ("mysql -pHd7x\\\"Tq9Z db", "Hd7x\\\"Tq9Z"),
             ("openssl pkcs12 -passin 'pass:my dog' -in x", "my dog"),
             ("vault login 'my dog'", "my dog"),
             (

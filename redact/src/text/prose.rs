@@ -36,13 +36,24 @@ pub(super) fn is_phrase(rest: &[u8]) -> bool {
 /// Returns whether a value refers to another one, or is not a value: `$(NAME)`, `{{ .Values.name }}`, `<your-token>`,
 /// `%(name)s`, a map or a list. A password may begin with each of these signs.
 pub(super) fn is_reference(value: &[u8]) -> bool {
-    match value {
+    match unescaped(value) {
         [b'$' | b'%', b'(' | b'{', ..] | [b'{', b'{' | b'%', ..] => true,
         [b'{', rest @ ..] => is_structure(rest, b"}\"'[{<") || is_placeholder(rest, b'}'),
         [b'[', rest @ ..] => is_structure(rest, b"]\"'[{<") || is_placeholder(rest, b']'),
         [b'<', rest @ ..] => is_placeholder(rest, b'>'),
         [b'%', rest @ ..] => is_verb(rest) || is_placeholder(rest, b'%'),
         _ => false,
+    }
+}
+
+/// Returns a value without the backslashes before its `$`, as scripts in quotes write variables.
+pub(super) fn unescaped(value: &[u8]) -> &[u8] {
+    let slashes = count(value, |byte| byte == b'\\');
+    let rest = value.get(slashes..).unwrap_or_default();
+    if rest.first() == Some(&b'$') {
+        rest
+    } else {
+        value
     }
 }
 

@@ -34,6 +34,7 @@ impl ShellWord {
     fn next_part(&mut self, text: &[u8], name: usize) -> bool {
         let at = self.place.end;
         let rest = text.get(at..).unwrap_or_default();
+        let mut is_escaped = rest.first() == Some(&b'"');
         let (start, quote) = match rest {
             // A quote of the text around the assignment ends the word.
             [quote @ (b'"' | b'\''), ..]
@@ -43,6 +44,7 @@ impl ShellWord {
             }
             [b'$', quote @ (b'"' | b'\''), ..] if !is_open(text, name, *quote) => {
                 self.has_dollar = true;
+                is_escaped = true;
                 (at + 2, *quote)
             }
             [b'\\', b'\'', b'\'', ..] if !self.parts.is_empty() && !is_open(text, name, b'\'') => {
@@ -50,7 +52,7 @@ impl ShellWord {
                 return true;
             }
             _ => {
-                let len = count(rest, is_bare);
+                let len = word_len(text, at, |byte| !is_bare(byte));
                 let part = rest.get(..len).unwrap_or_default();
                 let is_part = part.iter().any(u8::is_ascii_alphanumeric);
                 if is_part {
@@ -60,7 +62,8 @@ impl ShellWord {
                 return is_part;
             }
         };
-        let Some(len) = closing_in_line(text.get(start..).unwrap_or_default(), quote) else {
+        let inner = text.get(start..).unwrap_or_default();
+        let Some(len) = closing_in_line(inner, quote, is_escaped) else {
             return false;
         };
         self.parts.push(start..start + len);
@@ -69,19 +72,43 @@ impl ShellWord {
     }
 }
 
-/// Returns the length of the part of a word without quotes; a backslash takes a blank into it.
-pub(super) fn word_len(rest: &[u8], ends: impl Fn(u8) -> bool) -> usize {
-    let mut len = 0;
+/// Returns the length of the part of a word without quotes; a backslash takes a blank or a sign into it.
+pub(super) fn word_len(text: &[u8], at: usize, ends: impl Fn(u8) -> bool) -> usize {
+    let mut end = at;
     loop {
-        len += count(rest.get(len..).unwrap_or_default(), |byte| !ends(byte));
-        let rest = rest.get(len..).unwrap_or_default();
-        let slashes = count(rest, |byte| byte == b'\\');
-        let next = rest.get(slashes..).unwrap_or_default();
-        let is_escaped = matches!(next, [b' ', byte, ..] if !byte.is_ascii_whitespace());
-        if len == 0 || slashes == 0 || !is_escaped {
-            return len;
+        end += count(text.get(end..).unwrap_or_default(), |byte| !ends(byte));
+        let len = escaped_len(text, end, end == at);
+        if len == 0 {
+            return end - at;
         }
-        len += slashes + 1;
+        end += len;
+    }
+}
+
+/// Returns the length of the character of a word behind backslashes, with them; 0 if there is none: a written line
+/// break, and a quote of the text around the word.
+fn escaped_len(text: &[u8], at: usize, is_first: bool) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    let slashes = count(rest, |byte| byte == b'\\');
+    let [next, after @ ..] = rest.get(slashes..).unwrap_or_default() else {
+        return 0;
+    };
+    let is_part = match *next {
+        sign if is_first => b"$!&;#*?|()<>~^%@".contains(&sign),
+        b' ' | b'\t' => after
+            .first()
+            .is_some_and(|byte| !byte.is_ascii_whitespace()),
+        quote @ (b'"' | b'\'') => {
+            after.first().is_some_and(u8::is_ascii_alphanumeric) && !is_open(text, at, quote)
+        }
+        // Escapes of other languages.
+        b'n' | b'r' | b't' | b'u' | b'x' => false,
+        byte => byte.is_ascii_graphic() || !byte.is_ascii(),
+    };
+    if slashes > 0 && is_part {
+        slashes + 1
+    } else {
+        0
     }
 }
 
@@ -95,13 +122,13 @@ pub(super) fn is_open(text: &[u8], name: usize, quote: u8) -> bool {
     memchr::memchr_iter(quote, line).count() % 2 == 1
 }
 
-/// Finds the quote that closes a part, in the same line; in double quotes a backslash escapes it.
-fn closing_in_line(rest: &[u8], quote: u8) -> Option<usize> {
+/// Finds the quote that closes a part, in the same line. In double quotes, and behind `$`, a backslash escapes it.
+fn closing_in_line(rest: &[u8], quote: u8, is_escaped: bool) -> Option<usize> {
     let mut at = 0;
     loop {
         match *rest.get(at)? {
             b'\n' => return None,
-            b'\\' if quote == b'"' => at += 2,
+            b'\\' if is_escaped => at += 2,
             byte if byte == quote => return Some(at),
             _ => at += 1,
         }
@@ -155,6 +182,31 @@ mod tests {
     }
 
     #[test]
+    fn a_backslash_takes_the_next_sign_into_a_word() {
+        for (text, expected) in [
+            ("a\\$b c", "a\\$b"),
+            ("a\\\\$b c", "a\\\\$b"),
+            ("a\\&b\\;c\\!d e", "a\\&b\\;c\\!d"),
+            ("a\\\"b c", "a\\\"b"),
+            ("a\\ b c", "a\\ b"),
+            ("a\\Tb c", "a\\Tb"),
+            ("\\$ab c", "\\$ab"),
+            ("a\\nb", "a"),
+            ("a\\", "a"),
+            ("a\\\" b", "a"),
+            ("\\\"a", ""),
+            ("\\ a", ""),
+        ] {
+            let is_end = |byte| matches!(byte, b' ' | b'"' | b'\\' | b'&' | b';');
+            assert_eq!(
+                &text[..word_len(text.as_bytes(), 0, is_end)],
+                expected,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
     fn a_word_ends_where_a_shell_or_the_text_around_it_ends_it() {
         for (text, expected) in [
             ("p='a''b' c", "a+b of 'a''b'"),
@@ -168,6 +220,9 @@ mod tests {
             ("\"p=a\" \"b\"", "a of a"),
             ("<a href='x?p=a' id='b'>", "x?p=a of 'x?p=a'"),
             ("p=a' b", "a of a"),
+            ("p=$'a\\'b' c", "a\\'b of $'a\\'b'"),
+            ("p=a'$'b c", "a+$+b of a'$'b"),
+            ("p=a\\$b'c'd e", "a\\$b+c+d of a\\$b'c'd"),
         ] {
             assert_eq!(word(text), expected, "{text}");
         }
