@@ -107,6 +107,24 @@ impl<'a> DecodedText<'a> {
         (decoded.text().len() < raw.len()).then_some(decoded)
     }
 
+    /// Decodes line breaks and quotes behind any number of backslashes, as a text in quotes writes them; `None` if it has
+    /// no such break.
+    pub(crate) fn from_written_lines(raw: &'a [u8]) -> Option<Self> {
+        memchr::memmem::find(raw, b"\\n")?;
+        Some(Self::decode(raw, |at| {
+            let rest = raw.get(at..).unwrap_or_default();
+            let slashes = rest.iter().take_while(|byte| **byte == b'\\').count();
+            let byte = match rest.get(slashes)? {
+                _ if slashes == 0 => return None,
+                b'n' => b'\n',
+                b'r' => b'\r',
+                quote @ (b'"' | b'\'') => *quote,
+                _ => return None,
+            };
+            Some((slashes + 1, DecodedPart::Byte(byte)))
+        }))
+    }
+
     /// Decodes a text; `escape` returns the length and the meaning of the escape at a place.
     fn decode(raw: &[u8], escape: impl Fn(usize) -> Option<(usize, DecodedPart)>) -> Self {
         let mut text = Vec::with_capacity(raw.len());

@@ -295,6 +295,8 @@ mod tests {
         "a=b1c2; ",
         "-H ",
         "stringData",
+        "data:\\n  a: b2c3\\n",
+        "kind: Secret",
         "passwords",
         "<<< ",
         "chpasswd",

@@ -127,9 +127,10 @@ pub(super) fn is_followed(text: &[u8], name: &TextName, is_json: bool) -> bool {
     };
     let slashes = count(rest, |byte| byte == b'\\');
     let is_quoted = matches!(rest.get(slashes), Some(b'"' | b'\''));
-    // The walk over the object judges its fields.
+    // The walk over the object judges its fields; a text may end in `kind: Secret`.
     if is_json && slashes == 0 && rest.first() == Some(&b'"') {
-        return false;
+        let before = text.get(..name.place.start).unwrap_or_default();
+        return !before.ends_with(b"\"") && is_kind(text, name);
     }
     let at = if is_quoted { slashes + 1 } else { 0 };
     let rest = rest.get(at..).unwrap_or_default();

@@ -15,7 +15,10 @@ use super::neighbours::ValueBeside;
 use super::prose::{is_phrase, is_prose_word, is_reference, unescaped};
 use super::shell_words::{ShellWord, backquoted, is_open, word_len};
 use super::xml::{XmlElement, XmlText};
-use super::yaml_lines::{IndentedLine, YamlLinesText, closing, is_block_header, is_end_of_line};
+use super::yaml_lines::{
+    IndentedLine, YamlLinesText, YamlSecretValue, closing, is_block_header, is_end_of_line,
+    written_secret_values,
+};
 use crate::forms;
 use crate::mark::{is_encoded_mark, is_mark};
 use crate::names::{self, NameClass};
@@ -635,15 +638,23 @@ impl<'t> AssignmentSearch<'t> {
         for place in FlowMapsText(self.text).secret_values() {
             self.take_all(place);
         }
+        for value in written_secret_values(self.text) {
+            self.secret_value(value);
+        }
         if !self.has_lines {
             return;
         }
         for value in YamlLinesText(self.text).secret_values() {
-            if !value.is_block {
-                self.take_all(value.place);
-            } else if !is_reference(self.get(value.place.clone())) {
-                self.take(value.place, NameClass::Secret);
-            }
+            self.secret_value(value);
+        }
+    }
+
+    /// Takes a value of a Secret in YAML.
+    fn secret_value(&mut self, value: YamlSecretValue) {
+        if !value.is_block {
+            self.take_all(value.place);
+        } else if !is_reference(self.get(value.place.clone())) {
+            self.take(value.place, NameClass::Secret);
         }
     }
 

@@ -86,6 +86,25 @@ const NAMED: &[(&str, &str)] = &[
         "one\n      two",
     ),
     ("kind: Secret\ndata: {a: b25l}\n", "a: b25l"),
+    (
+        "printf 'apiVersion: v1\\nkind: Secret\\nstringData:\\n  foo: one2\\n' | kubectl apply -f -",
+        "one2",
+    ),
+    (
+        "failed: \"apiVersion: v1\\nkind: Secret\\nstringData:\\n  foo: \\\"one 2\\\"\\n\"",
+        "one 2",
+    ),
+    (
+        "failed: {\"v\": \"kind: Secret\\ndata:\\n  foo: |\\n    one\\n    two\\nx: y\"}",
+        "one\\n    two",
+    ),
+    (
+        "a: \"data:\\\\n  foo: one2\\\\nkind: Secret\\\\n\"\nb:\n  data:\n    c: d\n",
+        "one2",
+    ),
+    ("error: stringData:\\n  foo: one2\\nkind: Secret", "one2"),
+    ("data:\n  foo: one2\nkind: Secret", "one2"),
+    ("echo -e \"kind: Secret\\ndata:\\n  foo: one2\"", "one2\""),
     ("export API_TOKEN=one2\n", "one2"),
     ("a:\n  password: 'abc''one'\nb: 'c'\n", "abc''one"),
     (
@@ -250,6 +269,8 @@ fn prose_and_references_are_left() {
         "a:\n  secret:\n    secretName: abc1\n    items: [a]\n",
         "rules:\n- apiGroups: [\"\"]\n  resources: [secrets]\n  verbs: [get]\n",
         "kind: SecretList\ndata:\n  a: b\n",
+        "failed: \"metadata:\\n  name: x2y\\nkind: Secret\\n\"",
+        "failed: \"kind: ConfigMap\\ndata:\\n  a: x2y\\nref:\\n  kind: Secret\\n  name: x2y\\n\"",
         "<secretRef>one2</secretRef>",
         "http://token://x",
         "OAuthServerAvailable: no pods\nOAuthDegraded: x2y\n",

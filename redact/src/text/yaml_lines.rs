@@ -5,6 +5,7 @@
 
 use super::announced_names::{count, count_back, is_blank, is_name_byte};
 use super::flow_maps::kinds_of_secrets;
+use crate::decoded::DecodedText;
 use std::ops::Range;
 
 /// A line of YAML.
@@ -290,6 +291,65 @@ impl<'t> YamlLinesText<'t> {
         }
         Some((first, column))
     }
+}
+
+/// The fields with which a Secret may begin behind other words of its line.
+const FIELDS: [&[u8]; 6] = [
+    b"apiVersion",
+    b"kind",
+    b"data",
+    b"stringData",
+    b"metadata",
+    b"type",
+];
+
+/// Takes the values of each Secret in YAML whose line breaks are written as escapes, within a line.
+pub(super) fn written_secret_values(text: &[u8]) -> Vec<YamlSecretValue> {
+    let mut values = Vec::new();
+    let mut from = 0;
+    for kind in kinds_of_secrets(text) {
+        if kind < from {
+            continue;
+        }
+        let (before, rest) = text.split_at(kind);
+        let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+        from = kind + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let line = text.get(start..from).unwrap_or_default();
+        for start in [Some(start), first_field(line).map(|at| start + at)]
+            .into_iter()
+            .flatten()
+        {
+            let Some(lines) = text
+                .get(start..from)
+                .and_then(DecodedText::from_written_lines)
+            else {
+                continue;
+            };
+            let found = YamlLinesText(lines.text()).secret_values().into_iter();
+            values.extend(found.filter_map(|value| {
+                let place = lines.place(&value.place)?;
+                Some(YamlSecretValue {
+                    place: start + place.start..start + place.end,
+                    ..value
+                })
+            }));
+        }
+    }
+    values
+}
+
+/// Returns where the last field of an object begins before the first written line break, behind other words.
+fn first_field(line: &[u8]) -> Option<usize> {
+    let head = line.get(..memchr::memmem::find(line, b"\\n")?)?;
+    let begins = |name: &[u8]| {
+        let mut places = memchr::memmem::rfind_iter(head, name);
+        places.find(|at| {
+            let before = at.checked_sub(1).and_then(|at| head.get(at));
+            let is_inside = before.is_none_or(|byte| is_name_byte(*byte));
+            !is_inside && head.get(at + name.len()) == Some(&b':')
+        })
+    };
+    FIELDS.into_iter().filter_map(begins).max()
 }
 
 pub(super) fn is_end_of_line(rest: &[u8]) -> bool {
