@@ -48,7 +48,8 @@ pub(super) const fn is_word(byte: u8) -> bool {
 enum TokenBound {
     /// The prefix occurs nowhere else: a longer run is a token too, and other text may adjoin it.
     Open,
-    /// The prefix occurs in ordinary names: the token must stand alone and be at most this long.
+    /// The prefix occurs in ordinary names: the token must stand alone, be at most this long, and have a digit or mixed
+    /// letters.
     Alone(usize),
     /// As `Alone`, and the token must mix letters of both cases with digits or many capitals.
     Mixed(usize),
@@ -318,7 +319,7 @@ impl TokenForm {
         let is_whole = !rest.get(len).copied().is_some_and(is_word);
         let is_met = match self.bound {
             Open | Path => true,
-            Alone(most) => len <= most && is_whole && has_digit(value),
+            Alone(most) => len <= most && is_whole && (has_digit(value) || is_mixed(value)),
             Mixed(most) => len <= most && is_whole && is_mixed(value),
         };
         let first = if self.bound == Path { start } else { at };
@@ -400,6 +401,23 @@ mod tests {
             }
             let short = &token[..token.len() - 1];
             assert_eq!(found(short), Vec::<String>::new(), "{short}");
+        }
+    }
+
+    #[test]
+    fn tokens_of_letters_are_found() {
+        for text in [
+            concat!("hf_", "QwErTyUiOpAsDfGhJkLzXcVbNmQwErTyUi"),
+            concat!("api_org_", "QwErTyUiOpAsDfGhJkLzXcVbNmQwErTyUi"),
+        ] {
+            assert_eq!(found(text), [text]);
+            assert!(crate::text::triggers::suspects_as_is(text.as_bytes()));
+        }
+        for text in [
+            "hf_transfer_of_a_model_that_is_long_enough",
+            "hf_theModelThatIsDownloadedHereNow",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
         }
     }
 
