@@ -12,7 +12,7 @@ use super::announced_names::{
 use super::flow_maps::FlowMapsText;
 use super::name_surroundings::{NamePosition, NameSurroundings};
 use super::neighbours::ValueBeside;
-use super::prose::{is_phrase, is_prose_word, is_reference, unescaped};
+use super::prose::{is_message, is_phrase, is_prose_word, is_reference, unescaped};
 use super::shell_words::{ShellWord, backquoted, is_open, word_len};
 use super::xml::{XmlElement, XmlText};
 use super::yaml_lines::{
@@ -137,7 +137,7 @@ impl<'t> AssignmentSearch<'t> {
         at += len;
         let position = around.position();
         let next = self.rest(at).first().copied();
-        let is_word = is_weak(self.get(name.place.clone()), name.class);
+        let is_word = self.is_weak(name);
         // In prose a colon follows such a word, too: `invalid token: expired`. A name that only
         // mentions a secret begins many sentences: `OAuthServerAvailable: no pods`.
         let is_mention = name.class == NameClass::Mentions;
@@ -282,6 +282,12 @@ impl<'t> AssignmentSearch<'t> {
         true
     }
 
+    /// Returns whether a name is a word that prose uses, too: `token`, `secret`, `auth`.
+    fn is_weak(&self, name: &TextName) -> bool {
+        let text = self.get(name.place.clone());
+        name.class < NameClass::Secret || text.len() <= 6 || text.eq_ignore_ascii_case(b"cookies")
+    }
+
     /// Takes the value without quotes that is the rest of its line.
     fn line(&mut self, at: usize, name: &TextName, sign: AssignmentSign) {
         let rest = self.rest(at);
@@ -291,7 +297,11 @@ impl<'t> AssignmentSearch<'t> {
         let value = line.get(..comment.unwrap_or(line.len()));
         let value = value.unwrap_or_default().trim_ascii_end();
         let least = least(sign);
-        if sign.is_doubtful && value.len() < least || is_prose_word(value) || is_reference(value) {
+        let is_short = sign.is_doubtful && value.len() < least;
+        if is_short || is_prose_word(value) || is_reference(value) {
+            return;
+        }
+        if sign.is_colon && self.is_weak(name) && is_message(value) {
             return;
         }
         let place = at..at + value.len();
@@ -335,6 +345,12 @@ impl<'t> AssignmentSearch<'t> {
         } else {
             word
         };
+        // A line of a message whose line breaks are written.
+        let line = count(rest, |byte| !matches!(byte, b'\n' | b'\\' | b'"' | b'\''));
+        let is_line = sign.position == NamePosition::FirstEscaped && sign.is_colon && !is_flow;
+        if is_line && self.is_weak(name) && is_message(rest.get(..line).unwrap_or_default()) {
+            return;
+        }
         // A single line in prose: only a value that looks like a credential.
         let is_prose = sign.is_doubtful
             && !(value.len() >= 16 || value.iter().any(u8::is_ascii_digit))
@@ -731,11 +747,6 @@ fn is_cut(line: &[u8]) -> bool {
     let slashes = count_back(line, |byte| byte == b'\\');
     let before = line.get(..line.len() - slashes).unwrap_or_default();
     slashes % 2 == 1 && !before.last().is_some_and(|byte| is_blank(*byte))
-}
-
-/// Returns whether a name is a word that prose uses, too: `token`, `secret`, `auth`.
-fn is_weak(name: &[u8], class: NameClass) -> bool {
-    class < NameClass::Secret || name.len() <= 6 || name.eq_ignore_ascii_case(b"cookies")
 }
 
 pub(super) fn ends(byte: u8) -> bool {

@@ -2,7 +2,7 @@
 
 use super::announced_names::{count, is_blank, is_name_byte};
 use super::yaml_lines::is_end_of_line;
-use crate::forms;
+use crate::forms::{self, ValueForm};
 
 /// Words that follow the name of a secret in prose.
 #[rustfmt::skip]
@@ -18,6 +18,24 @@ pub(super) fn is_prose_word(value: &[u8]) -> bool {
     PROSE
         .iter()
         .any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// The least words of a message with a colon between them.
+const MESSAGE_LEAST: usize = 4;
+
+/// Returns whether a value behind a colon is the text of a message: plain words with another colon between them, which
+/// YAML would have to quote, or words of prose only.
+pub(super) fn is_message(value: &[u8]) -> bool {
+    let Ok(value) = std::str::from_utf8(value) else {
+        return false;
+    };
+    let is_plain = |word: &str| {
+        let word = word.trim_matches([':', ',', '.', '(', ')', '"', '\'']);
+        forms::form(word) <= ValueForm::Word || word.split(['/', '-']).all(forms::is_atom)
+    };
+    let mut words = value.split_ascii_whitespace();
+    let is_chain = value.contains(": ") && words.clone().count() >= MESSAGE_LEAST;
+    words.all(|word| is_prose_word(word.as_bytes()) || is_chain && is_plain(word))
 }
 
 /// Returns whether what follows a colon behind a name in quotes is the text of a message, as in `volume "token" : not
