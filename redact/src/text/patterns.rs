@@ -2,7 +2,7 @@
 //! password of a URL. Tokens with a prefix are in `tokens`, values that a name announces in
 //! `assignments`.
 
-use super::announced_names::count_back;
+use super::announced_names::{count, count_back};
 use super::yaml_lines::closing;
 use crate::forms::{self, ValueForm};
 use regex::bytes::Regex;
@@ -302,6 +302,12 @@ pub(crate) fn private_keys(text: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
+/// How far before a URL its line is searched for an open quote.
+const QUOTE_BYTES: usize = 600;
+
+/// How many apostrophes a URL may have.
+const APOSTROPHES_MOST: usize = 16;
+
 /// The length from which a user's name alone is a token.
 const TOKEN_LEAST: usize = 20;
 
@@ -316,7 +322,7 @@ pub(crate) fn url_credentials(text: &[u8]) -> Vec<Range<usize>> {
 /// alone counts as well.
 pub(crate) fn userinfo(text: &[u8], start: usize, is_alone: bool) -> Option<Range<usize>> {
     let rest = text.get(start..)?;
-    let word = rest.iter().take_while(|byte| !ends(**byte)).count();
+    let word = url_word(text, start);
     let word = rest.get(..word)?;
     let authority = word
         .iter()
@@ -342,6 +348,48 @@ pub(crate) fn userinfo(text: &[u8], start: usize, is_alone: bool) -> Option<Rang
     (is_secret && !info.is_empty()).then(|| start..start + at)
 }
 
+/// Returns the length of a URL behind its scheme. An apostrophe belongs to it, unless it closes a quote behind a host;
+/// behind `user:pass` it does not.
+fn url_word(text: &[u8], start: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    let is_open = is_quote_open(text, start);
+    let mut len = 0;
+    for _ in 0..APOSTROPHES_MOST {
+        len += count(rest.get(len..).unwrap_or_default(), |byte| !ends(byte));
+        let word = rest.get(..len).unwrap_or_default();
+        if rest.get(len) != Some(&b'\'') || is_open && has_host(word) {
+            break;
+        }
+        len += 1;
+    }
+    len
+}
+
+/// Returns whether a quote is open before a place in its line. The apostrophe of `can't` opens none.
+fn is_quote_open(text: &[u8], place: usize) -> bool {
+    let before = text.get(place.saturating_sub(QUOTE_BYTES)..place);
+    let before = before.unwrap_or_default();
+    let line = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+    let before = before.get(line..).unwrap_or_default();
+    let is_letter = |at: Option<usize>| {
+        at.and_then(|at| before.get(at))
+            .is_some_and(u8::is_ascii_alphanumeric)
+    };
+    let mut quotes = memchr::memrchr_iter(b'\'', before);
+    let last = quotes.find(|at| !is_letter(at.checked_sub(1)) || !is_letter(Some(at + 1)));
+    last.is_some_and(|at| !is_letter(at.checked_sub(1)))
+}
+
+/// Returns whether the beginning of a URL is complete: it has a user, or its port is a number.
+fn has_host(word: &[u8]) -> bool {
+    let authority = count(word, |byte| !matches!(byte, b'/' | b'?' | b'#'));
+    let authority = word.get(..authority).unwrap_or_default();
+    let port = memchr::memrchr(b':', authority).and_then(|at| authority.get(at + 1..));
+    memchr::memchr(b'@', word).is_some()
+        || authority.ends_with(b"]")
+        || port.is_none_or(|port| port.iter().all(u8::is_ascii_digit))
+}
+
 fn ends(byte: u8) -> bool {
     byte.is_ascii_whitespace()
         || byte.is_ascii_control()
@@ -357,6 +405,32 @@ mod tests {
         assert_eq!(COMPILED.len(), PATTERNS.len());
         for pattern in [&SCHEME, &AUTHORIZATION, &JSON_WEB_KEY, &KEY_LINE] {
             assert!(!pattern.is_match(b""));
+        }
+    }
+
+    #[test]
+    fn an_apostrophe_in_a_url_is_a_part_of_it() {
+        for (text, expected) in [
+            ("at postgres://app:Hd7x'Tq9Z@db.test/x", "app:Hd7x'Tq9Z"),
+            (
+                "can't reach postgres://app:Hd7x'Tq9Z@db.test/x",
+                "app:Hd7x'Tq9Z",
+            ),
+            (
+                "'x' for postgres://app:Hd7x'Tq9Z@db.test/x",
+                "app:Hd7x'Tq9Z",
+            ),
+            ("bad 'postgres://app:Hd7x'Tq9Z@db.test/x'", "app:Hd7x'Tq9Z"),
+            ("bad 'postgres://app:Hd7x@db.test','a@b'", "app:Hd7x"),
+            ("bad 'https://db.test:80','a@b'", ""),
+            ("bad 'https://db.test','a:b@c'", ""),
+            ("['https://[::1]','a:b@c']", ""),
+            ("run 'get https://db.test'@x", ""),
+        ] {
+            let found = url_credentials(text.as_bytes());
+            let found: Vec<&str> = found.into_iter().map(|place| &text[place]).collect();
+            assert_eq!(found.concat(), expected, "{text}");
+            assert!(found.is_empty() || crate::text::triggers::suspects_as_is(text.as_bytes()));
         }
     }
 

@@ -153,7 +153,7 @@ fn scheme(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
             b'@' => return Suspicion::Text,
             // An escape of one letter; the word may continue behind it.
             b'\\' if rest.get(at + 1) == Some(&b'u') => {}
-            b'"' | b'\'' | b'<' | b'>' | b'\\' | b'`' => break,
+            b'"' | b'<' | b'>' | b'\\' | b'`' => break,
             byte if byte.is_ascii_whitespace() || byte.is_ascii_control() => break,
             _ => {}
         }
