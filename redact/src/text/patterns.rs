@@ -14,7 +14,7 @@ const SQL_PASSWORD: &str = "sql-password";
 
 /// Rules and their patterns; the secret is the group `s`, or the whole match. Tokens with a prefix
 /// are in `tokens`.
-const PATTERNS: [(&str, &str); 18] = [
+const PATTERNS: [(&str, &str); 23] = [
     (
         "json-web-token",
         r"eyJ[A-Za-z0-9_\-]{8,}(?:(?:\.[A-Za-z0-9_\-]*){2,4}|\.[A-Za-z0-9_\-]{8,})",
@@ -53,6 +53,30 @@ const PATTERNS: [(&str, &str); 18] = [
     (
         "password-hash",
         r"\$(?:1|2[abxy]|5|6|y|apr1|argon2id?)\$[./A-Za-z0-9$=,+]{8,}",
+    ),
+    // RFC 2307 and its successors: userPassword of LDAP, files of htpasswd.
+    (
+        "password-hash",
+        r"(?i:\{s?(?:sha|md5)[0-9-]{0,4}\}[A-Za-z0-9+/=]{20,}|\{crypt\}[./A-Za-z0-9]{13,})",
+    ),
+    // PBKDF2 as Django, Werkzeug, passlib and 389 Directory Server store it.
+    (
+        "password-hash",
+        r"(?i:pbkdf2[_:-]sha(?:1|256|512)\}?[$:]?[0-9]{1,8}[$:][A-Za-z0-9+/=._-]{1,64}[$:][A-Za-z0-9+/=._-]{20,})",
+    ),
+    // PostgreSQL, pg_authid.
+    (
+        "password-hash",
+        r"SCRAM-SHA-(?:1|256|512)\\{0,4}\$[0-9]{1,8}:[A-Za-z0-9+/=]{8,}\\{0,4}\$[A-Za-z0-9+/=]{20,}(?::[A-Za-z0-9+/=]+)?",
+    ),
+    (
+        "password-hash",
+        r"(?:^|[^A-Za-z0-9._/-]|\\[nrt])(?P<s>md5[0-9a-f]{32})\b",
+    ),
+    // MySQL, mysql_native_password.
+    (
+        "password-hash",
+        r"(?:^|[^A-Za-z0-9*]|\\[nrt])(?P<s>\*[0-9A-F]{40})\b",
     ),
     // MySQL, MariaDB and Oracle: CREATE USER … IDENTIFIED BY '…'. In prose, other things are identified by a name.
     (
@@ -405,6 +429,44 @@ mod tests {
         assert_eq!(COMPILED.len(), PATTERNS.len());
         for pattern in [&SCHEME, &AUTHORIZATION, &JSON_WEB_KEY, &KEY_LINE] {
             assert!(!pattern.is_match(b""));
+        }
+    }
+
+    #[test]
+    fn hashes_of_passwords_are_found() {
+        let base64 = "Q7wErTyUiOpAsDfGhJkLzXcVbN0=";
+        for hash in [
+            format!("{{SHA}}{base64}"),
+            format!("{{ssha256}}{base64}"),
+            "{CRYPT}rqXexS6ZhobKA".to_owned(),
+            format!("pbkdf2_sha256$260000$c2FsdA$a{base64}"),
+            format!("pbkdf2:sha256:260000$c2FsdA$a{base64}"),
+            format!("SCRAM-SHA-256$4096:c2FsdHNhbHQ=${base64}:{base64}"),
+            "md53175bce1d3201d16594cebf9d7eb3f9d".to_owned(),
+            "*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19".to_owned(),
+        ] {
+            for text in [
+                hash.clone(),
+                format!("admin:{hash}"),
+                format!("PASSWORD '{hash}';"),
+                format!("a\\n{hash}\\nb"),
+            ] {
+                let found = secrets(text.as_bytes());
+                let found: Vec<&str> = found.into_iter().map(|(_, place)| &text[place]).collect();
+                assert!(found.contains(&hash.as_str()), "{text}: {found:?}");
+                assert!(
+                    crate::text::triggers::suspects_as_is(text.as_bytes()),
+                    "{text}"
+                );
+            }
+        }
+        for text in [
+            "the mechanism SCRAM-SHA-256 of {sha} in {SHA}/path/of/a/file.txt",
+            "file-md53175bce1d3201d16594cebf9d7eb3f9d x.md53175bce1d3201d16594cebf9d7eb3f9d",
+            "md5:3175bce1d3201d16594cebf9d7eb3f9d pbkdf2_sha256",
+            "3*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19 *2470c0c06dee42fd1618bb99005adca2ec9d1e19",
+        ] {
+            assert_eq!(secrets(text.as_bytes()), [], "{text}");
         }
     }
 

@@ -34,7 +34,7 @@ static FOLD: [u8; 256] = fold();
     reason = "a byte is always below 256, and constants cannot call `from`"
 )]
 const fn fold() -> [u8; 256] {
-    const SIGNS: &[u8] = b"-_.$:/~%\\=\" ";
+    const SIGNS: &[u8] = b"-_.$:/~%\\=\" *{";
     let mut fold = [0; 256];
     let mut byte = 0_u8;
     while byte < u8::MAX {
@@ -144,6 +144,18 @@ fn mailchimp(text: &[u8], start: usize, end: usize, _: bool) -> Suspicion {
         text.get(end).is_some_and(u8::is_ascii_digit)
             && before.is_some_and(|before| before.iter().all(u8::is_ascii_hexdigit)),
     )
+}
+
+/// The hash of a password of `PostgreSQL`.
+fn small_hash(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    text_if(count(rest(text, end), is_digit) == 32)
+}
+
+/// The hash of a password of `MySQL`.
+fn capital_hash(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
+    text_if(count(rest(text, end), is_digit) == 40)
 }
 
 fn scheme(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
@@ -269,6 +281,13 @@ const LITERALS: &[(&str, usize, bool, CloseLook)] = &[
     ("$2y$", 0, true, always),
     ("$apr1$", 0, true, always),
     ("$argon2", 0, true, always),
+    ("{sha", 0, false, always),
+    ("{ssha", 0, false, always),
+    ("{md5", 0, false, always),
+    ("{smd5", 0, false, always),
+    ("{crypt}", 0, false, always),
+    ("pbkdf2", 1, false, always),
+    ("SCRAM-SHA-", 4, true, always),
     ("://", 0, true, scheme),
     ("bearer", 3, false, credentials),
     ("basic", 2, false, credentials),
@@ -332,7 +351,18 @@ impl TriggerTable {
         let any: Vec<u8> = (0..SYMBOLS).collect();
         let is_hex = |one: &u8| *one == DIGIT || (1..=6).contains(one);
         let hex: Vec<u8> = any.iter().copied().filter(is_hex).collect();
-        table.add(&[vec![symbol(b'%')], hex.clone(), hex], Trigger::Percent);
+        table.add(
+            &[vec![symbol(b'%')], hex.clone(), hex.clone()],
+            Trigger::Percent,
+        );
+        table.add(
+            &[vec![symbol(b'*')], hex.clone(), hex.clone()],
+            Trigger::Literal("*", 3, true, capital_hash),
+        );
+        table.add(
+            &[vec![symbol(b'd')], vec![DIGIT], hex],
+            Trigger::Literal("md5", 4, true, small_hash),
+        );
         let slash = vec![symbol(b'\\')];
         table.add(
             &[slash.clone(), vec![symbol(b'u')], vec![DIGIT]],
