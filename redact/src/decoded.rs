@@ -107,6 +107,23 @@ impl<'a> DecodedText<'a> {
         (decoded.text().len() < raw.len()).then_some(decoded)
     }
 
+    /// Decodes `\uXXXX` of printable ASCII behind any number of backslashes, as JSON that a text quotes may spell any
+    /// letter; `None` if there is none.
+    pub(crate) fn from_written_letters(raw: &'a [u8]) -> Option<Self> {
+        memchr::memmem::find(raw, b"\\u00")?;
+        let decoded = Self::decode(raw, |at| {
+            let rest = raw.get(at..).unwrap_or_default();
+            let slashes = rest.iter().take_while(|byte| **byte == b'\\').count();
+            let is_letter = slashes > 0 && rest.get(slashes) == Some(&b'u');
+            let unit = is_letter.then(|| hex_unit(rest, slashes + 1)).flatten()?;
+            let byte = u8::try_from(unit)
+                .ok()
+                .filter(|byte| matches!(byte, b' '..=b'~'))?;
+            Some((slashes + 5, DecodedPart::Byte(byte)))
+        });
+        (decoded.text().len() < raw.len()).then_some(decoded)
+    }
+
     /// Decodes line breaks and quotes behind any number of backslashes, as a text in quotes writes them; `None` if it has
     /// no such break.
     pub(crate) fn from_written_lines(raw: &'a [u8]) -> Option<Self> {

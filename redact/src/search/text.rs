@@ -1,4 +1,4 @@
-//! Searches one text: unchanged, percent-decoded, decoded from base64, and as JSON.
+//! Searches one text: unchanged, percent-decoded, with the letters that it writes as `\uXXXX`, decoded from base64, and as JSON.
 //!
 //! Invariant: the prefilter ([`SearchContext::suspects`]) suspects every text in which [`find`]
 //! finds something; a property test compares the two.
@@ -108,6 +108,7 @@ pub(crate) fn find(context: SearchContext<'_>, text: &[u8], depth: u8) -> Vec<Ed
     let mut edits = plain(context, text);
     if depth < DEPTH_MOST {
         edits.extend(percent_encoded(context, text, depth));
+        edits.extend(with_written_letters(context, text, depth));
         edits.extend(base64_encoded(context, text, depth));
         edits.extend(object::find_in_text(context, text, depth));
     }
@@ -154,6 +155,22 @@ fn percent_encoded(context: SearchContext<'_>, text: &[u8], depth: u8) -> Vec<Ed
             Some(Edit {
                 place: decoded.place(&edit.place)?,
                 with: decoded::to_percent(&edit.with),
+                ..edit
+            })
+        })
+        .collect()
+}
+
+fn with_written_letters(context: SearchContext<'_>, text: &[u8], depth: u8) -> Vec<Edit> {
+    let Some(decoded) = DecodedText::from_written_letters(text) else {
+        return Vec::new();
+    };
+    let inner = find(context, decoded.text(), depth + 1);
+    inner
+        .into_iter()
+        .filter_map(|edit| {
+            Some(Edit {
+                place: decoded.place(&edit.place)?,
                 ..edit
             })
         })

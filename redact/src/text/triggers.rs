@@ -548,7 +548,12 @@ impl<'t> TriggerPass<'t> {
                 }
             }
             Trigger::Percent => Suspicion::Text,
-            Trigger::Escape => text_if(!is_of_servers(rest(text, end.saturating_sub(3)))),
+            Trigger::Escape => {
+                let at = end.saturating_sub(3);
+                // Behind another backslash it is a letter of a text within the text.
+                let is_inner = !self.is_json || at > 0 && text.get(at - 1) == Some(&b'\\');
+                text_if(is_inner || !is_of_servers(rest(text, at)))
+            }
         }
     }
 

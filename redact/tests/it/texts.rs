@@ -88,6 +88,15 @@ fn percent(text: &str) -> String {
     out
 }
 
+/// Spells the letters that servers escape, or all of them, as JSON within a text may do.
+fn spelled(text: &str, slashes: &str, is_meant: impl Fn(char) -> bool) -> String {
+    let spell = |letter: char| match letter {
+        ' '..='~' if is_meant(letter) => format!("{slashes}u{:04x}", u32::from(letter)),
+        letter => letter.to_string(),
+    };
+    text.chars().map(spell).collect()
+}
+
 fn wrapped(text: &str, width: usize, end: &str) -> String {
     let lines: Vec<&str> = text
         .as_bytes()
@@ -121,6 +130,9 @@ fn encodings(text: &str) -> Vec<(&'static str, String)> {
         ("a data URL", format!("data:text/plain;charset=utf-8;base64,{encoded}")),
         ("JSON in JSON", json!({"a": text}).to_string()),
         ("JSON in JSON in JSON", json!({"a": json!({"b": text}).to_string()}).to_string()),
+        ("letters as escapes", format!("got {}", spelled(text, "\\", |_| true))),
+        ("letters as escapes twice", spelled(text, "\\\\\\", |_| true)),
+        ("signs as escapes", spelled(text, "\\", |letter| "=<>&'".contains(letter)) + "\\u003d"),
         ("YAML", format!("a:\n  b: |\n    {}\n", text.replace('\n', "\n    "))),
     ]
 }
