@@ -7,8 +7,8 @@ use super::prune::pruned;
 use super::readers::{FieldReaders, ReaderSet};
 use super::watcher::{Action, Interest, WatchedEvent, Watcher};
 use kubereel_format::{
-    EventHead, EventType, Evidence, Loss, ObjectId, ObjectKeyRef, ReadError, Reel, ResourceId,
-    ResourceInfo, Seq,
+    EventHead, EventType, Evidence, Loss, ObjectId, ObjectKeyRef, ReadError, RecordedAt, Reel,
+    ResourceId, ResourceInfo, Seq,
 };
 use kubereel_history::Timeline;
 use serde_json::Value;
@@ -174,7 +174,8 @@ fn pass(
             && let Some(key) = timeline.key_of(ended)
             && let Some(last) = held.take(ended)
         {
-            delivery.end_replaced(read, (ended, key), &event.head, &last);
+            let by = (&event.head, timeline.late_since(seq));
+            delivery.end_replaced(read, (ended, key), by, &last);
         }
         if is_gone && (read.is_without_ends || change.is_late) {
             held.forget(object);
@@ -197,6 +198,7 @@ fn pass(
         let seen = WatchedEvent {
             seq,
             at: event.head.stamp.wall,
+            not_before: timeline.late_since(seq),
             action: action_of(event.head.kind, before.is_some()),
             evidence: event.head.evidence,
             is_after_hole: hidden.hides_version_before(timeline.reel(), &event.head),
@@ -306,7 +308,7 @@ impl Delivery<'_, '_> {
         &mut self,
         read: &ReadResource<'_>,
         (object, key): (ObjectId, ObjectKeyRef<'_>),
-        by: &EventHead,
+        (by, not_before): (&EventHead, Option<RecordedAt>),
         last: &Value,
     ) {
         if read.is_without_ends {
@@ -315,6 +317,7 @@ impl Delivery<'_, '_> {
         let seen = WatchedEvent {
             seq: by.seq,
             at: by.stamp.wall,
+            not_before,
             action: Action::Gone,
             evidence: Evidence::Inferred,
             is_after_hole: true,

@@ -59,6 +59,8 @@ pub struct WatchedEvent<'a> {
     pub seq: Seq,
     /// When it was received.
     pub at: RecordedAt,
+    /// Since when it may have been committed, if it was received late.
+    pub not_before: Option<RecordedAt>,
     /// What happened.
     pub action: Action,
     /// How it is known.

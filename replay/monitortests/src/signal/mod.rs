@@ -12,4 +12,4 @@ pub(crate) use operators::{
     CountedMoment, Lifetime, SignalMatch, SignalResult, always, at_end, clusters, eventually,
     flaps, leads_to, never, risings, stays, total, until,
 };
-pub(crate) use truth::{Signal, SignalTruth};
+pub(crate) use truth::{ChangeTime, Signal, SignalTruth};

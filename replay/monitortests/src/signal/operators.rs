@@ -84,14 +84,17 @@ fn during(signal: &Signal, from: i64, to: i64) -> impl Iterator<Item = TruthSpan
 /// Finds spans in which a predicate was true for long enough.
 pub(crate) fn never(signal: &Signal, at_least: i64, life: Lifetime) -> SignalResult {
     let mut judged = SignalResult::default();
-    // Spells that are true or may have been, one after the other.
-    let mut chain: Vec<TruthSpan> = Vec::new();
-    for spell in signal.spells() {
-        if spell.truth == SignalTruth::True && spell.to - spell.from >= at_least {
+    // Spells that are true or may have been, one after the other, each with its bounds.
+    let mut chain: Vec<(TruthSpan, [(i64, i64); 2])> = Vec::new();
+    let spells = signal.spells();
+    let nexts = spells.iter().skip(1).map(Some).chain([None]);
+    for (spell, next) in spells.iter().zip(nexts) {
+        let bounds = spell.bounds(next);
+        if spell.truth == SignalTruth::True && is_certain(bounds, at_least) {
             judged.find(spell.from, end_of(signal, spell), life, spell.evidence);
         }
         match spell.truth {
-            SignalTruth::True | SignalTruth::Unknown => chain.push(*spell),
+            SignalTruth::True | SignalTruth::Unknown => chain.push((*spell, bounds)),
             SignalTruth::False | SignalTruth::Silent => {
                 doubt_chain(&mut judged, &mut chain, at_least);
             }
@@ -101,14 +104,33 @@ pub(crate) fn never(signal: &Signal, at_least: i64, life: Lifetime) -> SignalRes
     judged
 }
 
-fn doubt_chain(judged: &mut SignalResult, chain: &mut Vec<TruthSpan>, at_least: i64) {
+/// Returns whether what began and ended in two times lasted long enough at any rate.
+const fn is_certain([(_, begun), (ending, _)]: [(i64, i64); 2], at_least: i64) -> bool {
+    ending - begun >= at_least
+}
+
+fn doubt_chain(
+    judged: &mut SignalResult,
+    chain: &mut Vec<(TruthSpan, [(i64, i64); 2])>,
+    at_least: i64,
+) {
     let length = match (chain.first(), chain.last()) {
-        (Some(first), Some(last)) => last.to - first.from,
+        (Some((first, _)), Some((last, _))) => last.to - first.earliest,
         _ => return,
     };
     let spells = std::mem::take(chain);
-    if length >= at_least {
-        judged.doubt(spells);
+    if length < at_least {
+        return;
+    }
+    judged.doubt(spells.iter().map(|(spell, _)| *spell));
+    let is_true = |(spell, _): &&(TruthSpan, _)| spell.truth == SignalTruth::True;
+    let certain = spells.iter().filter(is_true);
+    if !certain
+        .clone()
+        .any(|(_, bounds)| is_certain(*bounds, at_least))
+    {
+        let bounds = certain.flat_map(|(_, bounds)| bounds);
+        judged.doubts.extend(bounds.filter(|(from, to)| from < to));
     }
 }
 
@@ -182,6 +204,15 @@ pub(crate) fn eventually(
     }
     if deadline == life.to && !life.is_gone && !life.is_end_known {
         judged.doubts.push((life.to, life.to));
+        return judged;
+    }
+    let mut later = signal.spells().iter();
+    let in_time = later.find(|spell| {
+        let is_late = (spell.earliest..spell.from).contains(&deadline);
+        spell.truth == SignalTruth::True && is_late
+    });
+    if let Some(in_time) = in_time {
+        judged.doubts.push((in_time.earliest, in_time.from));
         return judged;
     }
     let evidence = spells.iter().find_map(|spell| spell.evidence);

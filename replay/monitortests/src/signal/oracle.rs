@@ -8,7 +8,7 @@ use super::operators::{
     Lifetime, SignalResult, always, at_end, eventually, leads_to, never, stays, total, until,
 };
 use super::operators::{clusters, flaps, risings};
-use super::truth::{Signal, SignalTruth};
+use super::truth::{ChangeTime, Signal, SignalTruth};
 use proptest::prelude::*;
 
 /// How long a tick is; not one, so that what is compared with a tick is not by chance a number.
@@ -21,7 +21,7 @@ fn length(of: usize) -> i64 {
 fn signal(ticks: &[SignalTruth]) -> Signal {
     let mut signal = Signal::default();
     for (tick, truth) in ticks.iter().enumerate() {
-        signal.turn(length(tick), *truth, None);
+        signal.turn(length(tick).into(), *truth, None);
     }
     signal.end(length(ticks.len()));
     signal
@@ -219,11 +219,58 @@ proptest! {
     }
 }
 
+/// Returns every way in which changes that were received late may have been made: in their order, each up to when it
+/// was received.
+fn late_ways(turns: &[(i64, i64)]) -> Vec<Vec<i64>> {
+    let mut ways = vec![Vec::new()];
+    for (earliest, received) in turns {
+        let longer = ways.iter().flat_map(|way: &Vec<i64>| {
+            let first = way.last().map_or(*earliest, |last| *earliest.max(last));
+            (first..=*received).map(|at| way.iter().copied().chain([at]).collect())
+        });
+        ways = longer.collect();
+    }
+    ways
+}
+
+proptest! {
+    #[test]
+    fn late_changes_are_found_whenever_they_were_made(
+        steps in proptest::collection::vec((1i64..5, 0i64..5), 1..6),
+        at_least in 0i64..8,
+    ) {
+        let mut signal = Signal::default();
+        let mut turns = Vec::new();
+        let mut received = 0;
+        for (number, (later, late)) in steps.iter().enumerate() {
+            received += later;
+            let earliest = (received - late).max(0);
+            let time = ChangeTime { received, earliest };
+            signal.turn(time, SignalTruth::of(number % 2 == 0), None);
+            turns.push((earliest, received));
+        }
+        let end = received + 3;
+        signal.end(end);
+        let judged = never(&signal, at_least, life(&[]));
+        let ways = late_ways(&turns).into_iter().map(|way| {
+            let ends = way.iter().skip(1).copied().chain([end]);
+            let spans = way.iter().zip(ends).step_by(2);
+            spans.map(|(from, to)| to - from).any(|length| length >= at_least)
+        });
+        let ways: Vec<bool> = ways.collect();
+        if !judged.found.is_empty() {
+            prop_assert!(ways.iter().all(|is_found| *is_found), "{judged:?} {turns:?}");
+        } else if judged.doubts.is_empty() {
+            prop_assert!(ways.iter().all(|is_found| !is_found), "{turns:?}");
+        }
+    }
+}
+
 #[test]
 fn what_lies_in_the_dark_is_unknown() {
     let mut lit = Signal::default();
-    lit.turn(0, SignalTruth::True, Some(1));
-    lit.turn(50, SignalTruth::False, Some(2));
+    lit.turn(0.into(), SignalTruth::True, Some(1));
+    lit.turn(50.into(), SignalTruth::False, Some(2));
     lit.instant(70, SignalTruth::True, Some(3));
     lit.end(100);
     let dark = lit.darkened(&[(10, 20), (40, 60), (90, 200)]);

@@ -30,6 +30,33 @@ impl SignalTruth {
     }
 }
 
+/// When something changed, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChangeTime {
+    /// When the change was received.
+    pub(crate) received: i64,
+    /// When it may have been made: earlier if it was received late.
+    pub(crate) earliest: i64,
+}
+
+impl From<i64> for ChangeTime {
+    fn from(at: i64) -> Self {
+        Self {
+            received: at,
+            earliest: at,
+        }
+    }
+}
+
+impl TruthSpan {
+    /// Returns the times in which it is not known whether it had begun, and whether it had ended; `next` is the span
+    /// after it.
+    pub(crate) fn bounds(&self, next: Option<&Self>) -> [(i64, i64); 2] {
+        let end = next.map_or(self.to, |next| next.earliest.clamp(self.from, self.to));
+        [(self.earliest, self.from), (end, self.to)]
+    }
+}
+
 /// The end of a span that is still open.
 const OPEN: i64 = i64::MAX;
 
@@ -38,6 +65,8 @@ const OPEN: i64 = i64::MAX;
 pub(crate) struct TruthSpan {
     /// When it began, in microseconds.
     pub(crate) from: i64,
+    /// When it may have begun: earlier than `from` if what began it was received late.
+    pub(crate) earliest: i64,
     /// When it ended; the same moment for an instant.
     pub(crate) to: i64,
     /// What held.
@@ -53,8 +82,9 @@ pub(crate) struct Signal {
 }
 
 impl Signal {
-    /// Sets what holds from a moment on.
-    pub(crate) fn turn(&mut self, at: i64, truth: SignalTruth, evidence: Option<usize>) {
+    /// Sets what holds from a moment on, or from one in a time if the change was received late.
+    pub(crate) fn turn(&mut self, time: ChangeTime, truth: SignalTruth, evidence: Option<usize>) {
+        let at = time.received;
         if let Some(last) = self.spells.last_mut() {
             if last.truth == truth && last.to == OPEN {
                 return;
@@ -63,9 +93,13 @@ impl Signal {
                 last.to = at.max(last.from);
             }
         }
-        let at = self.spells.last().map_or(at, |last| at.max(last.to));
+        let last = self.spells.last();
+        let at = last.map_or(at, |last| at.max(last.to));
+        let earliest = time.earliest.min(at);
         self.spells.push(TruthSpan {
             from: at,
+            // The changes of one thing are received in their order.
+            earliest: last.map_or(earliest, |last| earliest.max(last.earliest)),
             to: OPEN,
             truth,
             evidence,
@@ -82,12 +116,14 @@ impl Signal {
         let at = self.spells.last().map_or(at, |last| at.max(last.to));
         self.spells.push(TruthSpan {
             from: at,
+            earliest: at,
             to: at,
             truth,
             evidence,
         });
         self.spells.push(TruthSpan {
             from: at,
+            earliest: at,
             to: OPEN,
             truth: SignalTruth::Silent,
             evidence: None,
@@ -158,31 +194,28 @@ impl Signal {
     pub(crate) fn darkened(&self, dark: &[(i64, i64)]) -> Self {
         let mut spells = Vec::with_capacity(self.spells.len());
         for spell in &self.spells {
-            let mut from = spell.from;
+            let mut rest = *spell;
             if spell.truth != SignalTruth::Silent && spell.from < spell.to {
                 for (begin, end) in dark {
-                    let (begin, end) = ((*begin).max(from), (*end).min(spell.to));
+                    let (begin, end) = ((*begin).max(rest.from), (*end).min(rest.to));
                     if begin >= end {
                         continue;
                     }
-                    if begin > from {
-                        spells.push(TruthSpan {
-                            from,
-                            to: begin,
-                            ..*spell
-                        });
+                    if begin > rest.from {
+                        spells.push(TruthSpan { to: begin, ..rest });
                     }
                     spells.push(TruthSpan {
                         from: begin,
+                        earliest: begin,
                         to: end,
                         truth: SignalTruth::Unknown,
                         evidence: None,
                     });
-                    from = end;
+                    (rest.from, rest.earliest) = (end, end);
                 }
             }
-            if from < spell.to || spell.from == spell.to {
-                spells.push(TruthSpan { from, ..*spell });
+            if rest.from < rest.to || spell.from == spell.to {
+                spells.push(rest);
             }
         }
         Self { spells }

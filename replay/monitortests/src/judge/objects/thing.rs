@@ -4,8 +4,8 @@ use crate::cel::{EvalError, Slots, Val};
 use crate::feed::Action;
 use crate::rule::{CheckOperator, Expectation, RuleCheck, place};
 use crate::signal::{
-    CountedMoment, Lifetime, Signal, SignalResult, SignalTruth, always, at_end, eventually, flaps,
-    leads_to, never, risings, stays, total, until,
+    ChangeTime, CountedMoment, Lifetime, Signal, SignalResult, SignalTruth, always, at_end,
+    eventually, flaps, leads_to, never, risings, stays, total, until,
 };
 use kubereel_format::{RecordedAt, Seq};
 use serde_json::Value;
@@ -77,6 +77,15 @@ impl WatchedItem {
         }
     }
 
+    /// Turns all its signals.
+    pub(super) fn turn_all(&mut self, time: ChangeTime, truth: SignalTruth) {
+        for course in &mut self.courses {
+            for signal in &mut course.signals {
+                signal.turn(time, truth, None);
+            }
+        }
+    }
+
     /// Ends it.
     pub(super) fn end(&mut self, at: i64, is_gone: bool) {
         self.life.to = at.max(self.life.from);
@@ -93,12 +102,8 @@ impl WatchedItem {
         !self.faults.is_empty()
             || checks.iter().zip(&self.courses).any(|(check, course)| {
                 let judged = course.judge(&check.expected, self.life, &[]);
-                let is_too_old = judged
-                    .doubts
-                    .iter()
-                    .any(|doubt| self.life.is_before(*doubt));
                 !judged.found.is_empty()
-                    || is_too_old
+                    || !judged.doubts.is_empty()
                     || !course.counted(&check.expected, &[]).is_empty()
             })
     }
@@ -108,6 +113,12 @@ impl CheckSignals {
     fn signal(&self, number: usize, dark: &[(i64, i64)]) -> Signal {
         let signal = self.signals.get(number);
         signal.map_or_else(Signal::default, |signal| signal.darkened(dark))
+    }
+
+    /// Returns whether a time is one in which a change of a predicate may have been made before it was received.
+    pub(super) fn is_late(&self, (from, to): (i64, i64)) -> bool {
+        let mut spells = self.signals.iter().flat_map(Signal::spells);
+        spells.any(|spell| spell.earliest < spell.from && from < spell.from && spell.earliest < to)
     }
 
     /// Applies an operator that looks for spans.

@@ -206,6 +206,8 @@ impl<'a> ObjectJudge<'a, '_> {
                 .any(|(begin, end)| *begin < doubt.1 && *end > doubt.0)
             {
                 format!("{} may have changed unobserved", self.about(thing, doubt.0))
+            } else if course.is_late(doubt) {
+                format!("{} was received late", self.about(thing, doubt.1))
             } else {
                 // What has no value is already noted as a fault.
                 continue;

@@ -11,7 +11,7 @@ use crate::rule::{
     CheckOperator, DuplicateItems, Expectation, ItemSource, MonitorRule, ObjectSelector, Watch,
     place,
 };
-use crate::signal::{Lifetime, Signal, SignalTruth};
+use crate::signal::{ChangeTime, Lifetime, Signal, SignalTruth};
 use kubereel_format::{ObjectId, RecordedAt, Seq};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,6 +127,7 @@ impl ObjectWatch {
         };
         let moment = ChangeMoment {
             at: seen.at,
+            not_before: seen.not_before,
             seq: seen.seq,
             action: seen.action,
             now: seen.now,
@@ -149,6 +150,9 @@ impl ObjectWatch {
         self.ask(rule, objects, &mut live, &moment);
         if seen.action == Action::Gone {
             for (_, mut thing) in live.things {
+                if seen.not_before.is_some() {
+                    thing.turn_all(moment.time(), SignalTruth::Silent);
+                }
                 thing.end(seen.at.micros, true);
                 self.keep(rule, thing);
             }
@@ -190,6 +194,7 @@ impl ObjectWatch {
             if let Some(current) = live.current.take() {
                 let moment = ChangeMoment {
                     at: seen.at,
+                    not_before: seen.not_before,
                     seq: seen.seq,
                     action: Action::Changed,
                     now: &current,
@@ -386,17 +391,9 @@ impl<'a> Evaluator<'a, '_> {
     /// Turns all signals of an object.
     fn turn_all(&self, live: &mut WatchedObject, truth: SignalTruth, fault: Option<&EvalError>) {
         for thing in live.things.values_mut() {
-            self.turn(thing, truth);
+            thing.turn_all(self.moment.time(), truth);
             if let Some(fault) = fault {
                 thing.fault(self.moment.at.micros, fault.clone());
-            }
-        }
-    }
-
-    fn turn(&self, thing: &mut WatchedItem, truth: SignalTruth) {
-        for course in &mut thing.courses {
-            for signal in &mut course.signals {
-                signal.turn(self.moment.at.micros, truth, None);
             }
         }
     }
@@ -506,7 +503,7 @@ impl<'a> Evaluator<'a, '_> {
         }
         for (key, thing) in &mut live.things {
             if !now.contains_key(key) {
-                self.turn(thing, SignalTruth::Silent);
+                thing.turn_all(self.moment.time(), SignalTruth::Silent);
             }
         }
         let is_all = self.is_all;
@@ -567,11 +564,11 @@ impl<'a> Evaluator<'a, '_> {
                 };
                 if asked.is_of_change() && CheckSignals::passes_over(check.expected.operator, truth)
                 {
-                    course.turn(moment.at.micros, SignalTruth::Silent, None);
+                    course.turn(moment.time(), SignalTruth::Silent, None);
                 } else if asked.is_of_change() {
                     course.instant(moment.at.micros, truth, evidence);
                 } else {
-                    course.turn(moment.at.micros, truth, evidence);
+                    course.turn(moment.time(), truth, evidence);
                 }
             }
         }
@@ -742,6 +739,8 @@ fn revision(object: &Value) -> Option<&Value> {
 #[derive(Clone, Copy)]
 struct ChangeMoment<'a> {
     at: RecordedAt,
+    /// Since when it may have happened, if it was received late.
+    not_before: Option<RecordedAt>,
     seq: Seq,
     action: Action,
     now: &'a Value,
@@ -754,6 +753,13 @@ struct ChangeMoment<'a> {
 }
 
 impl<'a> ChangeMoment<'a> {
+    fn time(&self) -> ChangeTime {
+        ChangeTime {
+            received: self.at.micros,
+            earliest: self.not_before.unwrap_or(self.at).micros,
+        }
+    }
+
     /// Returns the version before, if it is known: what is seen after a hole is not the next one after what was seen
     /// before it.
     fn old(&self) -> Option<&'a Value> {

@@ -41,6 +41,8 @@ pub struct Reel {
     pub(super) is_imported: bool,
     pub(super) happenings: Vec<Happening>,
     pub(super) blindnesses: Vec<Blindness>,
+    /// The times in which the recorder was paused.
+    pub(super) pauses: Vec<(RecordedAt, RecordedAt)>,
     pub(super) left_out: BTreeSet<String>,
     /// The kinds whose watch ends at the end of the recording.
     pub(super) torn: BTreeSet<String>,
@@ -65,6 +67,7 @@ impl Reel {
             is_imported: false,
             happenings: Vec::new(),
             blindnesses: Vec::new(),
+            pauses: Vec::new(),
             left_out: BTreeSet::new(),
             torn: BTreeSet::new(),
             has_begun: false,
@@ -107,6 +110,12 @@ impl Reel {
             from: time(from),
             to: time(to),
         });
+        self
+    }
+
+    /// Lets the recorder be paused from one time of day to another.
+    pub fn pause(mut self, from: &str, to: &str) -> Self {
+        self.pauses.push((time(from), time(to)));
         self
     }
 

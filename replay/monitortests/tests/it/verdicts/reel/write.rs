@@ -5,8 +5,8 @@ use super::kinds;
 use super::plan::{Blindness, Happening, Reel};
 use kubereel_format::{
     Appender, ConnectionId, Elapsed, EndCause, EpochId, Evidence, Gap, GapCause, GapId, ListMethod,
-    NewBody, NewEvent, NotCoveredReason, Note, REDACTION_NONE, RecordedAt, ResourceInfo,
-    SessionEnd, SessionId, Stamp,
+    NewBody, NewEvent, NotCoveredReason, Note, OutageClass, REDACTION_NONE, RecordedAt,
+    ResourceInfo, SessionEnd, SessionId, Stamp,
 };
 use kubereel_history::Timeline;
 use std::collections::BTreeMap;
@@ -207,7 +207,11 @@ impl File {
         let mut gaps = reel.blindnesses.clone();
         gaps.sort_by_key(|gap| gap.to);
         let mut gaps = gaps.into_iter().zip(0..).peekable();
+        let mut pauses = reel.pauses.iter().peekable();
         for one in later {
+            while let Some((from, to)) = pauses.next_if(|(_, to)| *to <= one.at) {
+                self.pause(*from, *to);
+            }
             while let Some((gap, number)) = gaps.next_if(|(gap, _)| gap.to <= one.at) {
                 self.gap(&gap, number, one.rv, reel);
             }
@@ -231,6 +235,24 @@ impl File {
         for (gap, number) in gaps {
             self.gap(&gap, number, last + 1, reel);
         }
+    }
+
+    fn pause(&mut self, from: RecordedAt, to: RecordedAt) {
+        let endpoint = "https://a:6443".to_owned();
+        let began = Note::OutageBegan {
+            endpoint: endpoint.clone(),
+            class: OutageClass::Other,
+            error: "the recorder was paused".to_owned(),
+            since_micros: u64::try_from(to.micros_since(from)).expect("later"),
+        };
+        self.note(to, began);
+        self.note(
+            to,
+            Note::OutageEnded {
+                endpoint,
+                failed: 0,
+            },
+        );
     }
 
     fn gap(&mut self, gap: &Blindness, number: u32, rv: u64, reel: &Reel) {

@@ -139,6 +139,50 @@ fn a_gap_leaves_open_what_it_may_hide() {
 }
 
 #[test]
+fn what_was_received_late_leaves_open_how_long_it_lasted() {
+    let put = |reel: Reel, at: &str, a: &str| reel.at(at).put(map(&json!({ "a": a })));
+    // It is bad from some time in the pause on, and for 9 minutes after it.
+    let begun_late = {
+        let reel = put(Reel::new(), "10:01:00", "0").pause("10:05:00", "10:10:00");
+        put(put(reel, "10:10:01", "1"), "10:19:01", "0").until("11:00:00")
+    };
+    // It is bad for 9 minutes before the pause, and for some time in it.
+    let ended_late = {
+        let reel = put(Reel::new(), "10:01:00", "1").pause("10:10:00", "10:15:00");
+        put(reel, "10:15:01", "0").until("11:00:00")
+    };
+    let gone_late = {
+        let reel = put(Reel::new(), "10:01:00", "1").pause("10:10:00", "10:15:00");
+        let reel = reel.at("10:15:01").gone("ConfigMap", "shop/cm");
+        reel.until("11:00:00")
+    };
+    let lasting = |span: &str| check(&format!("never: object.data.a == '1'\nforAtLeast: {span}"));
+    for (story, from) in [
+        (begun_late.clone(), "10:10:01"),
+        (ended_late, "10:01:00"),
+        (gone_late, "10:01:00"),
+    ] {
+        judged_by(story.clone(), &lasting("9m")).fails(IT, from, "found");
+        let verdicts = judged_by(story.clone(), &lasting("9m30s"));
+        verdicts.is(IT, "unknown");
+        let dark = verdicts.dark(IT);
+        assert!(dark.contains("was received late"), "{dark}");
+        judged_by(story.clone(), &lasting("15m")).passes(IT);
+        // What depends on no time is certain.
+        let never = check("never: object.data.a == '1'");
+        judged_by(story.clone(), &never).fails(IT, from, "found");
+        judged_by(story, &check("never: object.data.a == '2'")).passes(IT);
+    }
+    let within = |span: &str| {
+        let rule = format!("eventually: object.data.a == '1'\nwithin: {span}");
+        judged_by(begun_late.clone(), &check(&rule))
+    };
+    within("3m").fails(IT, "10:01:00", "found");
+    within("6m").is(IT, "unknown");
+    within("10m").passes(IT);
+}
+
+#[test]
 fn a_time_limit_that_was_over_before_the_object_was_observed_is_no_pass() {
     let since = "timestamp(object.metadata.creationTimestamp)";
     let rule = |since: &str| {
