@@ -158,7 +158,7 @@ pub(crate) fn answer(
     let of_objects = unreadable.report(screen)?;
     Ok(if certainties.clone().any(|one| is_damaged(&one)) {
         Exit::Reel
-    } else if certainties.clone().any(|one| !one.is_known()) {
+    } else if certainties.clone().any(|one| !is_known(one)) {
         Exit::Unknown
     } else if args.exit_code && found > 0 {
         Exit::No
@@ -187,7 +187,7 @@ fn one_resource<'a>(
         ("from", pair.before, &pair.states.0),
         ("to", pair.after, &pair.states.1),
     ] {
-        if !state.certainty.has_state() {
+        if !state.certainty.has_state() && !state.certainty.is_gone() {
             let flag = format!("--{word}");
             return Err(object_query::no_state(
                 timeline,
@@ -357,7 +357,7 @@ fn print_differences(
         JsonList::end(screen)?;
     }
     let states = |pair: &StatePair<'_>| {
-        pair.states.0.certainty.is_known() && pair.states.1.certainty.is_known()
+        is_known(&pair.states.0.certainty) && is_known(&pair.states.1.certainty)
     };
     let known = if compared.unknown.is_empty() && compared.pairs.iter().all(states) {
         ""
@@ -402,7 +402,7 @@ fn all_resources<'a>(
         let pair = state_pair(timeline, args, info, cuts, &[], unreadable)?;
         let without = [&pair.states.0, &pair.states.1]
             .into_iter()
-            .find(|state| !state.certainty.has_state());
+            .find(|state| !state.certainty.has_state() && !state.certainty.is_gone());
         match without.map(|state| state.certainty.clone()) {
             Some(certainty) => unknown.push((name, certainty)),
             None => pairs.push(pair),
@@ -501,9 +501,15 @@ fn print_moment(
     screen.aside(line)
 }
 
+/// Returns whether a state is complete: also that of a resource that is no longer served.
+const fn is_known(certainty: &Certainty) -> bool {
+    certainty.is_known() || certainty.is_gone()
+}
+
 /// Says in a few words why a state may differ; `None` if it is proven.
 const fn short_trust(certainty: &Certainty) -> Option<&'static str> {
     match certainty {
+        certainty if certainty.is_gone() => Some("no longer served"),
         Certainty::Known { .. } | Certainty::ReadBack { .. } => None,
         Certainty::Imported { .. } => Some(AS_IMPORTED),
         Certainty::InsideGap { .. } => Some("inside a gap"),
@@ -540,7 +546,7 @@ struct ComparedState(timeline: &Timeline, pair: &StatePair<'_>, end: DiffEnd) {
     resource: String = pair.after.resource.qualified(),
     at: String = timetext::rfc3339(pair.state(end).at),
     rv: Option<String> = pair.state(end).rv.map(|rv| rv.to_string()),
-    is_known: bool = pair.state(end).certainty.is_known(),
+    is_known: bool = is_known(&pair.state(end).certainty),
     trust: String = object_query::trust(timeline, &pair.state(end).certainty),
     objects: usize = pair.state(end).objects.len(),
 }

@@ -193,7 +193,9 @@ fn exit_of(timeline: &Timeline, named: &TargetObject<'_>, from: Option<Cut>, end
     let certainty = |cut| timeline.certainty(named.resource.id, cut);
     // The changes of a time without a watch at the begin were received after it: they are among the versions.
     let is_from_known = from.map(certainty).is_none_or(|certainty| {
-        certainty.is_known() || matches!(certainty, Certainty::Blind { to: Some(_), .. })
+        certainty.is_known()
+            || certainty.is_gone()
+            || matches!(certainty, Certainty::Blind { to: Some(_), .. })
     });
     let exit = object_query::exit_of(&certainty(end));
     if is_from_known {

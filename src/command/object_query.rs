@@ -5,7 +5,7 @@
 use crate::arguments;
 use crate::command_error::{CommandError, Exit};
 use crate::screen::{Console, Paint};
-use kubereel_format::{NotCoveredReason, ObjectKeyRef, ResourceId, ResourceInfo};
+use kubereel_format::{ObjectKeyRef, ResourceId, ResourceInfo};
 use kubereel_history::{
     Certainty, Coverage, Cut, Moment, ObjectFilter, ObjectVersion, ResourceSnapshot, SelectError,
     Timeline, nearest, timetext,
@@ -92,7 +92,7 @@ pub(crate) fn named_resources(words: &[String]) -> Result<NamedResources<'_>, Co
 pub(crate) const fn exit_of(certainty: &Certainty) -> Exit {
     match certainty {
         Certainty::Damaged { .. } => Exit::Reel,
-        certainty if certainty.is_known() => Exit::Yes,
+        certainty if certainty.is_known() || certainty.is_gone() => Exit::Yes,
         _ => Exit::Unknown,
     }
 }
@@ -102,7 +102,7 @@ pub(crate) const fn exit_of(certainty: &Certainty) -> Exit {
 pub(crate) fn exit_of_absence<'a>(states: impl IntoIterator<Item = &'a Certainty>) -> Exit {
     let exits = states.into_iter().map(|certainty| match certainty {
         Certainty::Damaged { .. } => Exit::Reel,
-        certainty if certainty.is_proven() => Exit::No,
+        certainty if certainty.is_proven() || certainty.is_gone() => Exit::No,
         _ => Exit::Unknown,
     });
     exits.fold(Exit::No, Exit::worse)
@@ -541,6 +541,7 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
         Certainty::AfterLast { last } => {
             format!("after the last known state, {}: may differ", written(*last))
         }
+        certainty if certainty.is_gone() => "no longer served".to_owned(),
         Certainty::NotCovered { reason, detail } => {
             let words = format!("not recorded: {} {detail}", reason.as_str());
             words.trim_end().to_owned()
@@ -631,12 +632,13 @@ pub(crate) fn no_state(
         Certainty::BeforeFirst { first: None } => CommandError::unknown(format!(
             "{name} are not known at {at}: no complete list was received"
         )),
-        Certainty::NotCovered {
-            reason: NotCoveredReason::Gone,
-            ..
-        } => CommandError::unknown(format!("the server no longer served {name} at {at}")).hint(
-            format!("to see its last objects, choose an earlier moment with {flag}"),
-        ),
+        certainty if certainty.is_gone() => CommandError::new(
+            Exit::No,
+            format!("the server no longer served {name} at {at}"),
+        )
+        .hint(format!(
+            "to see its last objects, choose an earlier moment with {flag}"
+        )),
         Certainty::NotCovered { reason, detail } => {
             let reason = reason.as_str();
             let failed =

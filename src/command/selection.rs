@@ -48,7 +48,8 @@ impl SelectedResource<'_> {
         let id = self.resource.id;
         let cut = object_query::known_cut(timeline, id, at, cut)?;
         let state = timeline.as_of(id, cut, &self.filter());
-        if !state.certainty.has_state() {
+        // Of a resource that is no longer served there are no objects.
+        if !state.certainty.has_state() && !state.certainty.is_gone() {
             return Err(object_query::no_state(
                 timeline,
                 self.resource,

@@ -2,7 +2,9 @@
 
 use super::run::{Reel, kubereel};
 use crate::script::{Script, Thing, thing};
-use kubereel_format::{EndCause, NotCoveredReason, Note, ResourceId, ResourceInfo};
+use kubereel_format::{
+    EndCause, EventType, Evidence, NotCoveredReason, Note, ResourceId, ResourceInfo,
+};
 use serde_json::{Value, json};
 
 fn announce(script: &mut Script, id: u32, version: &str, plural: &str, kind: &str) -> ResourceId {
@@ -189,4 +191,76 @@ fn a_deleted_definition_is_named() {
         .code(4)
         .says("ghosts.v.io was not defined at that time")
         .says("existed from 14:00:02.000Z to 14:00:04.000Z: --at 14:00:02.000Z");
+}
+
+/// Widgets `w`, deleted with the definition at 14:00:05, and `z`, whose deletion nothing shows; pods to the end.
+fn unserved() -> Reel {
+    Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let widgets = announce(&mut script, 0, "a.ex.io/v1", "widgets", "Widget");
+        let pods = announce(&mut script, 1, "v1", "pods", "Pod");
+        let pods = script.connect(pods, None);
+        script.synced(pods, 10);
+        let stream = script.connect(widgets, None);
+        let [w, z] = [thing("n", "w", "w"), thing("n", "z", "z")];
+        for (widget, rv) in [(w, 8), (z, 9)] {
+            script.initial(stream, widget, rv, &widget_body("a.ex.io/v1", widget, rv));
+        }
+        script.synced(stream, 10);
+        script.wait(5000);
+        script.disconnect(stream, EndCause::Gone);
+        let (deleted, inferred) = (EventType::Deleted, Evidence::Inferred);
+        let last = widget_body("a.ex.io/v1", w, 8);
+        script.event(stream, deleted, inferred, w, 20, &last);
+        script.not_covered("widgets.a.ex.io", NotCoveredReason::Gone, "");
+        script.wait(5000);
+        script.bookmark(pods, 30);
+        script.finish();
+    })
+}
+
+#[test]
+fn a_resource_whose_definition_was_deleted_is_known_to_have_no_objects() {
+    let reel = unserved();
+    let ask = |words: &[&str]| {
+        let (command, rest) = words.split_first().expect("a command");
+        kubereel(&[&[*command, reel.path()], rest].concat())
+    };
+    for moment in ["14:00:07", "end"] {
+        let listed = ask(&["get", "widgets", "-A", "--at", moment]).code(0);
+        assert_eq!(listed.out, "");
+        listed.says("no longer served").says("No resources found.");
+        for name in ["widgets/w", "widgets/z"] {
+            let named = ask(&["get", name, "-n", "n", "--at", moment]).code(1);
+            named.says("not found at").says("no longer served");
+            ask(&["describe", name, "-n", "n", "--at", moment]).code(1);
+        }
+    }
+    ask(&["get", "widgets,pods", "-A"])
+        .code(0)
+        .says("widgets.a.ex.io");
+    assert!(
+        ask(&["get", "widgets", "-A", "--at", "14:00:04"])
+            .ok()
+            .contains('z')
+    );
+    let compared = ask(&["diff", "widgets", "-A", "--from", "14:00:02"]).code(0);
+    compared.says("no longer served").says("2 objects differ");
+    let all = ask(&["diff", "--from", "14:00:02", "-o", "json"]).ok();
+    let all: Value = serde_json::from_str(&all).expect("JSON");
+    assert_eq!(all["unknown"], json!([]), "{all}");
+    assert_eq!(
+        all["differences"].as_array().map(Vec::len),
+        Some(2),
+        "{all}"
+    );
+    let history = ask(&["history", "widgets/w", "-n", "n"]).code(0);
+    assert!(
+        history.out.contains("deleted: missing from a list"),
+        "{history:?}"
+    );
+    history.says("no longer served");
+    ask(&["history", "widgets/z", "-n", "n"])
+        .code(0)
+        .says("no longer served");
 }

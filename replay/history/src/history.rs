@@ -278,6 +278,8 @@ impl<'a> ObjectHistory<'a> {
             names: &names,
         };
         let steps = planned(timeline, &question, &filter, versions, from..end);
+        // No object outlives its resource.
+        let gone = timeline.gone_since(resource);
         Self {
             timeline,
             scattered: timeline.scattered_losses(resource, &filter),
@@ -286,7 +288,7 @@ impl<'a> ObjectHistory<'a> {
             versions: count,
             steps,
             listed: next.and_then(|next| timeline.listed_before(next)),
-            end,
+            end: gone.map_or(end, |gone| gone.min(end)),
             last: None,
             last_object: last_object.map(|(_, object, is_gone)| (object, is_gone)),
             pending: None,

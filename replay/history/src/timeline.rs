@@ -460,6 +460,17 @@ impl Timeline {
         })
     }
 
+    /// Returns since when the server did not serve a resource up to the end of the recording: since then it has no
+    /// objects, also where no deletion was recorded. `None` if it was served at the end.
+    pub(crate) fn gone_since(&self, resource: ResourceId) -> Option<RecordedAt> {
+        let spans = self.unobserved_spans(resource).iter().rev();
+        let mut excluded =
+            spans.filter(|span| matches!(span.reason, UnobservedReason::NotRecorded { .. }));
+        let last = excluded.next()?;
+        let is_gone = last.reason.effect() == UnobservedEffect::NoState;
+        (is_gone && last.is_open()).then_some(last.from)
+    }
+
     /// Returns since when the change that a version shows may have been committed, if the version was received in a
     /// time in which its resource was not observed, or right after it. `None` if it was received as it was committed.
     pub fn late_since(&self, seq: Seq) -> Option<RecordedAt> {
@@ -705,7 +716,16 @@ impl Timeline {
 
     /// Returns the objects of a name in the order of their first events, in all recorded versions of the resource.
     pub fn lives(&self, resource: ResourceId, namespace: &str, name: &str) -> Vec<ObjectLifetime> {
-        ObjectLifetime::all(&self.known.tables, resource, namespace, name)
+        let mut lives = ObjectLifetime::all(&self.known.tables, resource, namespace, name);
+        for life in &mut lives {
+            let key = self.key_of(life.object);
+            if life.end == LifetimeEnd::NotObserved
+                && let Some(gone) = key.and_then(|key| self.gone_since(key.resource))
+            {
+                life.end = LifetimeEnd::Missing(gone);
+            }
+        }
+        lives
     }
 
     /// Words the end of an object, to follow "to" or "until".

@@ -94,6 +94,17 @@ impl Certainty {
         matches!(self, Self::Known { .. } | Self::ReadBack { .. })
     }
 
+    /// Returns whether the server no longer served the resource: there were no objects of it.
+    pub const fn is_gone(&self) -> bool {
+        matches!(
+            self,
+            Self::NotCovered {
+                reason: NotCoveredReason::Gone,
+                ..
+            }
+        )
+    }
+
     /// Returns whether there is a state, even an old one.
     pub const fn has_state(&self) -> bool {
         !matches!(self, Self::NotCovered { .. } | Self::BeforeFirst { .. })
