@@ -18,14 +18,27 @@ pub(crate) struct Lifetime {
     pub(crate) observed: i64,
     /// When its object was created, if the object says so.
     pub(crate) created: Option<i64>,
+    /// From when on no change of its object was missed, if it existed before.
+    pub(crate) watched: Option<i64>,
 }
 
 impl Lifetime {
-    /// Returns whether a time was over before the object was first observed.
-    pub(crate) const fn is_before(self, (_, to): (i64, i64)) -> bool {
-        to < self.observed
+    /// Returns whether a time was over when the object was first observed.
+    pub(crate) const fn is_before(self, (from, to): (i64, i64)) -> bool {
+        from < self.observed && to <= self.observed
+    }
+
+    /// Returns the time from a moment on in which the object existed, and its changes were not observed.
+    fn unwatched(self, since: i64) -> Option<(i64, i64)> {
+        // Objects have the whole second of their creation.
+        let watched = self.watched?.div_euclid(SECOND) * SECOND;
+        let since = self.created.map_or(since, |created| since.max(created));
+        (since < watched).then_some((since, watched))
     }
 }
+
+/// A second in microseconds.
+const SECOND: i64 = 1_000_000;
 
 /// Something found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,6 +217,11 @@ pub(crate) fn eventually(
     }
     if deadline == life.to && !life.is_gone && !life.is_end_known {
         judged.doubts.push((life.to, life.to));
+        return judged;
+    }
+    // It may have come true before the object was observed.
+    if let Some(unwatched) = life.unwatched(since) {
+        judged.doubts.push(unwatched);
         return judged;
     }
     let mut later = signal.spells().iter();

@@ -35,6 +35,7 @@ fn life(ticks: &[SignalTruth]) -> Lifetime {
         is_end_known: true,
         observed: 0,
         created: None,
+        watched: None,
     }
 }
 

@@ -121,6 +121,11 @@ impl CheckSignals {
         spells.any(|spell| spell.earliest < spell.from && from < spell.from && spell.earliest < to)
     }
 
+    /// Returns when its time limit is over, if it has one.
+    pub(super) fn deadline(&self, expected: &Expectation) -> Option<i64> {
+        Some(self.since?.saturating_add(expected.micros()?))
+    }
+
     /// Applies an operator that looks for spans.
     pub(super) fn judge(
         &self,

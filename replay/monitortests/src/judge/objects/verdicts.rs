@@ -200,7 +200,10 @@ impl<'a> ObjectJudge<'a, '_> {
         for doubt in judged.doubts {
             let why = if thing.life.is_before(doubt) {
                 let about = self.about(thing, thing.life.observed);
-                format!("{about} was observed for the first time, after the time limit")
+                let limit = course.deadline(&check.expected);
+                let is_over = limit.is_none_or(|limit| limit < thing.life.observed);
+                let when = if is_over { "after" } else { "within" };
+                format!("{about} was observed for the first time, {when} the time limit")
             } else if unseen
                 .iter()
                 .any(|(begin, end)| *begin < doubt.1 && *end > doubt.0)

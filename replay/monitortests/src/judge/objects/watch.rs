@@ -12,7 +12,7 @@ use crate::rule::{
     place,
 };
 use crate::signal::{ChangeTime, Lifetime, Signal, SignalTruth};
-use kubereel_format::{ObjectId, RecordedAt, Seq};
+use kubereel_format::{Evidence, ObjectId, RecordedAt, Seq};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -30,6 +30,8 @@ pub(super) struct WatchedObject {
     pub(super) name: Arc<str>,
     /// When it was first observed, in microseconds.
     observed: i64,
+    /// From when on no change of it was missed, if it existed before.
+    watched: Option<i64>,
     /// Its fields, kept where changes of other objects evaluate its predicates again.
     current: Option<Value>,
     pub(super) chosen: SignalTruth,
@@ -94,6 +96,17 @@ impl ObjectWatch {
         self.started = Some(started);
     }
 
+    /// Returns from when on no change of an object is missed that appears, if it existed before: the first list shows
+    /// the begin of the run.
+    fn watched(&self, seen: &WatchedEvent<'_>) -> Option<i64> {
+        let started = self.started.unwrap_or(seen.at);
+        match seen.evidence {
+            Evidence::Live | Evidence::Reconstructed => None,
+            evidence if evidence.is_first_look(seen.at, started) => Some(started.micros),
+            _ => Some(seen.at.micros),
+        }
+    }
+
     /// Returns whether the rule watches objects of that name.
     fn is_named(&mut self, objects: &ObjectSelector, seen: &WatchedEvent<'_>) -> bool {
         if objects.namespace.is_none() && objects.name.is_none() {
@@ -143,6 +156,7 @@ impl ObjectWatch {
                 namespace: Arc::from(seen.key.namespace),
                 name: Arc::from(seen.key.name),
                 observed: seen.at.micros,
+                watched: self.watched(seen),
                 current: None,
                 chosen: SignalTruth::Silent,
                 things: BTreeMap::new(),
@@ -427,6 +441,7 @@ impl<'a> Evaluator<'a, '_> {
                     is_gone: false,
                     is_end_known: true,
                     observed: live.observed,
+                    watched: live.watched,
                     created: created.map(|created| created.micros),
                 },
                 courses,

@@ -203,6 +203,20 @@ fn a_time_limit_that_was_over_before_the_object_was_observed_is_no_pass() {
     let dark = verdicts.dark(IT);
     let why = "configmaps shop/cm at 2026-11-21T10:00:00.000Z was observed for the first time, after the time limit";
     assert!(dark.contains(why), "{dark}");
+    // Within a limit that is over later it may have come true before.
+    let long = rule(since).replace("within: 60s", "within: 30m");
+    let verdicts = judged_by(old(), &long);
+    verdicts.is(IT, "unknown");
+    let dark = verdicts.dark(IT);
+    let why = "was observed for the first time, within the time limit";
+    assert!(dark.contains(why), "{dark}");
+    let came = old().at("10:05:00").put(map(&json!({"a": "1"})));
+    judged_by(came.until("11:00:00"), &long).passes(IT);
+    // The run began with the first list, and the object of another one with its creation.
+    let started = rule("started").replace("within: 60s", "within: 30m");
+    judged_by(old(), &started).fails(IT, "10:00:00", "found in cm");
+    let created = reel(&json!({"a": "0"}));
+    judged_by(created, &long).fails(IT, "10:01:00", "found in cm");
     // It was created after the limit.
     let never = rule("timestamp('2026-11-21T09:40:00Z')");
     judged_by(old(), &never).fails(IT, "09:40:00", "found in cm");
