@@ -45,15 +45,15 @@ pub(super) fn read(path: &Path) -> Result<Intervals, CommandError> {
     })
 }
 
-/// Writes the files of a run that began at `start` into a folder, and calls `written` for each.
+/// Writes the files of a run that began at `start`, if that is known, into a folder, and calls `written` for each.
 pub(super) fn write(
     folder: &Path,
     intervals: &[&Interval],
-    start: RecordedAt,
+    start: Option<RecordedAt>,
     replaces: bool,
     mut written: impl FnMut(&Path) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
-    let suffix = file_suffix(start);
+    let suffix = start.map(file_suffix).unwrap_or_default();
     let mut file = |path: PathBuf, is_held: &dyn Fn(&Interval) -> bool| {
         let held = intervals.iter().copied().filter(|one| is_held(one));
         files::write_for_group(&path, replaces, |out| write_intervals(held, out))?;

@@ -139,7 +139,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let all = opened.intervals.all().iter();
     let asked: Vec<&Interval> = all.filter(|one| filter.has(one, end)).collect();
     if let Some(folder) = &args.export {
-        let start = opened.intervals.start();
+        let start = Some(opened.intervals.start());
         interval_files::write(folder, &asked, start, args.force, |path| {
             screen.line(path.display())
         })?;

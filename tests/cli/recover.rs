@@ -137,6 +137,26 @@ fn where_no_record_can_be_read_no_time_is_told() {
         assert!(all.contains(words), "{command}: {all}");
         assert!(!all.contains("was recorded"), "{command}: {all}");
     }
+    let folder = copies.path("files");
+    let files = folder.to_str().expect("text");
+    for form in ["", " -o wide", " -o json"] {
+        let command =
+            format!("test{form} --force --junit {files} --rows {files}/rows --intervals {files}");
+        let all = outputs(&path, &command, 3);
+        assert!(all.contains("no resource can be read"), "{form}: {all}");
+        assert!(
+            !all.contains("1970") && !all.contains("00:00:00"),
+            "{form}: {all}"
+        );
+    }
+    for file in fs::read_dir(&folder).expect("the files") {
+        let path = file.expect("a file").path();
+        let text = path.display().to_string() + &fs::read_to_string(&path).expect("text");
+        assert!(
+            !text.contains("1970") && !text.contains("00:00:00"),
+            "{text}"
+        );
+    }
 }
 
 #[test]

@@ -10,18 +10,16 @@ use kubereel_history::timetext;
 pub struct RunName<'a> {
     /// The reel as it is written on a command line; `None` if there is no reel.
     pub reel: Option<&'a str>,
-    /// Its first moment.
-    pub start: RecordedAt,
-    /// Its last moment.
-    pub end: RecordedAt,
+    /// Its first and its last moment; `None` if they are not known.
+    pub span: Option<(RecordedAt, RecordedAt)>,
 }
 
 impl RunName<'_> {
     /// Writes a time so that it can be pasted after `--at`.
     pub fn written(&self, at: RecordedAt) -> String {
-        match self.reel {
-            Some(_) => timetext::within(self.start, self.end, at),
-            None => timetext::rfc3339(at),
+        match (self.reel, self.span) {
+            (Some(_), Some((start, end))) => timetext::within(start, end, at),
+            _ => timetext::rfc3339(at),
         }
     }
 }
@@ -109,8 +107,7 @@ mod tests {
         let at = RecordedAt::from_micros(1_795_269_600_480_000);
         let run = RunName {
             reel: Some(reel),
-            start: at,
-            end: at,
+            span: Some((at, at)),
         };
         let finding = TestFinding {
             subject: FindingSubject {

@@ -31,6 +31,12 @@ pub struct CaseOutcome {
 }
 
 impl CaseOutcome {
+    /// Keeps why a case is unknown, and not when: for a recording without a time.
+    pub(crate) fn forget_times(&mut self) {
+        let mut dark = std::mem::take(&mut self.dark).into_iter();
+        self.why = self.why.take().or_else(|| dark.next().map(|dark| dark.why));
+    }
+
     /// Returns what makes the case fail, or else what makes it flake.
     pub fn evidence(&self) -> impl Iterator<Item = &JudgedFinding> {
         let is_failed = self.verdict == CaseVerdict::Fail;

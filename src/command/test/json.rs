@@ -57,8 +57,9 @@ struct IdleExceptionOutput(written_at: String, reason: &IdleReason) {
 
 struct TestedRun<'a>(reel: String, report: &'a RunReport) {
     reel: String = reel.clone(),
-    start: String = rfc3339(report.start),
-    end: String = rfc3339(report.end),
+    /// Null, as `end`, if no record can be read.
+    start: Option<String> = report.span().map(|(start, _)| rfc3339(start)),
+    end: Option<String> = report.span().map(|(_, end)| rfc3339(end)),
     trust: &'static str = report.trust.as_str(),
     unread: &'a [String] = &report.unread,
     events: u64 = report.work.events,

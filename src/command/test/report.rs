@@ -369,16 +369,20 @@ fn print_unknown(
     for outcome in of(report, CaseVerdict::Unknown) {
         let dark = outcome.dark.iter().map(|dark| {
             let (from, to) = (run.written(dark.from), run.written(dark.to));
-            format!("{from} – {to}  {}", dark.why)
+            format!("not observed {from} – {to}  {}", dark.why)
         });
-        groups.entry(dark.collect()).or_default().push(outcome);
+        let mut dark: Vec<String> = dark.collect();
+        if dark.is_empty() {
+            dark.extend(outcome.why.clone());
+        }
+        groups.entry(dark).or_default().push(outcome);
     }
     for (dark, outcomes) in groups {
         let words = "no finding, but the observation is incomplete";
         print_group(CaseVerdict::Unknown, words, &outcomes, is_wide, screen)?;
         let shown = if is_wide { usize::MAX } else { TIMES_SHOWN };
         for times in dark.iter().take(shown) {
-            let times = format!("  not observed {times}");
+            let times = format!("  {times}");
             screen.show(&StyledLine::of(Style::Plain, times), 4)?;
         }
         let more = dark.len().saturating_sub(shown);
@@ -503,11 +507,15 @@ fn print_group(
 
 /// Gives the line.
 fn header(reel: &str, report: &RunReport) -> String {
-    let to = timetext::within(report.start, report.end, report.end);
-    let micros = report.end.micros_since(report.start);
-    let length = duration(micros);
-    let from = timetext::rfc3339(report.start);
-    let mut parts = vec![reel.to_owned(), format!("{from} – {to} ({length})")];
+    let mut parts = vec![reel.to_owned()];
+    parts.push(match report.span() {
+        Some((start, end)) => {
+            let to = timetext::within(start, end, end);
+            let length = duration(end.micros_since(start));
+            format!("{} – {to} ({length})", timetext::rfc3339(start))
+        }
+        None => "unknown time".to_owned(),
+    });
     parts.extend(what_was_done(report));
     let facts = report.facts.last();
     parts.extend(facts.platform.clone());

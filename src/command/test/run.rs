@@ -9,7 +9,6 @@ use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
-use kubereel_format::RecordedAt;
 use kubereel_monitortests::{
     CaseRow, CaseRowOrigin, Interval, JunitFile, RunName, RunReport, RunTrust, proposed,
     run_intervals, run_reel_while, write_junit,
@@ -65,11 +64,9 @@ pub(super) fn file_name(path: &Path) -> String {
 
 /// Gives how commands name a recording.
 pub(super) fn run_name<'a>(report: &RunReport, reel: &'a str) -> RunName<'a> {
-    let (start, end): (RecordedAt, RecordedAt) = (report.start, report.end);
     RunName {
         reel: (report.trust != RunTrust::Intervals).then_some(reel),
-        start,
-        end,
+        span: report.span(),
     }
 }
 
@@ -264,16 +261,17 @@ impl TestFiles {
         path: &Path,
         report: &RunReport,
     ) -> Result<(), CommandError> {
+        let start = report.span().map(|(start, _)| start);
         if let Some(folder) = self.junit.get(place) {
             let name = file_name(path);
             let junit = JunitFile::of(&run_name(report, &name), report);
-            let file = folder.join(JunitFile::name(report.start));
+            let file = folder.join(JunitFile::name(start));
             files::write_for_group(&file, self.replaces, |out| write_junit(&junit, out))?;
         }
         if let Some(folder) = self.intervals.get(place) {
             let intervals = report.upstream.as_ref().unwrap_or(&report.intervals);
             let all: Vec<&Interval> = intervals.all().iter().collect();
-            interval_files::write(folder, &all, report.start, self.replaces, |_| Ok(()))?;
+            interval_files::write(folder, &all, start, self.replaces, |_| Ok(()))?;
         }
         Ok(())
     }

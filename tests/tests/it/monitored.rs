@@ -286,8 +286,7 @@ fn two_runs_write_the_same_bytes() -> Result<()> {
         let report = run(&scenario, &all)?;
         let name = RunName {
             reel: Some("monitored.reel"),
-            start: report.start,
-            end: report.end,
+            span: report.span(),
         };
         let mut out = Vec::new();
         write_junit(&JunitFile::of(&name, &report), &mut out)?;

@@ -39,8 +39,9 @@ impl JunitFile {
     }
 
     /// Returns the name under which the readers of OpenShift's CI look for it, by the begin of the recording.
-    pub fn name(start: RecordedAt) -> String {
-        format!("e2e-monitor-tests_{}.xml", file_suffix(start))
+    pub fn name(start: Option<RecordedAt>) -> String {
+        let suffix = start.map(file_suffix).unwrap_or_default();
+        format!("e2e-monitor-tests_{suffix}.xml")
     }
 }
 
@@ -203,11 +204,10 @@ impl JunitCase {
 }
 
 fn evidence(run: &RunName<'_>, outcome: &CaseOutcome) -> Option<(RecordedAt, RecordedAt)> {
+    let (_, end) = run.span?;
     let from = outcome.evidence().map(|judged| judged.finding.from).min()?;
     let ends = outcome.evidence();
-    let to = ends
-        .map(|judged| judged.known_to().unwrap_or(run.end))
-        .max()?;
+    let to = ends.map(|judged| judged.known_to().unwrap_or(end)).max()?;
     Some((from, to.max(from)))
 }
 
@@ -236,12 +236,12 @@ pub(super) fn headline(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
 /// Returns the whole text of a failure.
 pub(super) fn body(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
     let mut lines = Vec::new();
-    let from = timetext::rfc3339(run.start);
-    let to = timetext::rfc3339(run.end);
-    lines.push(format!(
-        "{} · rule {} · {from} – {to}",
-        outcome.verdict, outcome.about.id
-    ));
+    let mut head = format!("{} · rule {}", outcome.verdict, outcome.about.id);
+    if let Some((from, to)) = run.span {
+        let (from, to) = (timetext::rfc3339(from), timetext::rfc3339(to));
+        head = format!("{head} · {from} – {to}");
+    }
+    lines.push(head);
     lines.push(outcome.about.description.clone());
     if let Some(why) = &outcome.why {
         lines.push(cut(why, LETTERS_MOST).into_owned());

@@ -40,6 +40,7 @@ pub fn run_intervals(
     let mut report = RunReport {
         start: intervals.start(),
         end: intervals.end(),
+        is_dated: true,
         trust: RunTrust::Intervals,
         kind: RunKind::of(&facts),
         facts,

@@ -8,7 +8,7 @@ use crate::feed::{Fed, Watcher, feed, feed_while};
 use crate::gather::{Mode, WantedIntervals};
 use crate::gathering::{GatheredIntervals, Gathering};
 use crate::open_ends::end_unknown_since;
-use crate::outcome::{join_same_names, outcome};
+use crate::outcome::{CaseOutcome, join_same_names, outcome};
 use crate::unseen::Unseen;
 use crate::verdict::{JudgeContext, MonitorTest, MonitorTestInfo, TestCase};
 use kubereel_cluster::{ClusterHistory, UnreadVersions};
@@ -151,6 +151,7 @@ impl InProgress {
         let mut report = RunReport {
             start: timeline.start(),
             end: timeline.end(),
+            is_dated: timeline.is_dated(),
             trust,
             kind: RunKind::of(&facts),
             facts,
@@ -265,6 +266,9 @@ pub(super) fn judge(
             }
             outcomes.push(decided);
         }
+    }
+    if !report.is_dated {
+        outcomes.iter_mut().for_each(CaseOutcome::forget_times);
     }
     report.outcomes = join_same_names(outcomes);
 }

@@ -64,6 +64,8 @@ pub struct RunReport {
     pub start: RecordedAt,
     /// The last one.
     pub end: RecordedAt,
+    /// Whether these are known: not if no record can be read.
+    pub is_dated: bool,
     /// How far it can be trusted.
     pub trust: RunTrust,
     /// What was done with the cluster.
@@ -89,6 +91,11 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// Returns the first and the last moment of the recording; `None` if no record can be read.
+    pub fn span(&self) -> Option<(RecordedAt, RecordedAt)> {
+        self.is_dated.then_some((self.start, self.end))
+    }
+
     /// Lets go of the intervals, which take more memory than all else.
     pub fn forget_intervals(&mut self) {
         self.intervals = Intervals::default();

@@ -12,8 +12,7 @@ const BAD: &[Change] = &[(5, "a", "bad"), (9, "a", "good")];
 fn written(report: &RunReport) -> String {
     let run = RunName {
         reel: Some("test.reel"),
-        start: report.start,
-        end: report.end,
+        span: report.span(),
     };
     let mut out = Vec::new();
     write_junit(&JunitFile::of(&run, report), &mut out).expect("written");
@@ -88,7 +87,7 @@ fn an_informing_rule_fails_and_does_not_block() {
 fn the_file_is_named_by_the_begin_of_the_recording() {
     let (_folder, timeline) = reel(BAD, false);
     assert_eq!(
-        JunitFile::name(timeline.start()),
+        JunitFile::name(Some(timeline.start())),
         "e2e-monitor-tests__20261121-140000.xml"
     );
 }
