@@ -49,6 +49,23 @@ fn steady_micros(from: Stamp, to: Stamp) -> i64 {
     passed.map_or(0, |passed| i64::try_from(passed).unwrap_or_default())
 }
 
+/// Returns the time that passed between two records, in microseconds: by the steady clock of their session where the
+/// wall clock was set back between them.
+///
+/// More time on the wall clock than on the steady one is no step: that one stands still while a machine is suspended,
+/// and in imports.
+pub(crate) fn micros_between(tables: &ReelTables, from: Seq, to: Seq) -> Option<i64> {
+    let stamp = |seq| tables.reel().stamp(seq);
+    let (first, last) = (stamp(from)?, stamp(to)?);
+    let sessions = tables.sessions();
+    let session = |seq: Seq| sessions.partition_point(|session| session.first <= seq);
+    let wall = last.wall.micros_since(first.wall);
+    let steady = steady_micros(first, last);
+    let is_set_back =
+        session(from) == session(to) && steady.saturating_sub(wall) >= LEAST_STEP_MICROS;
+    Some(if is_set_back { steady } else { wall })
+}
+
 /// Where a time is in a recording.
 pub(crate) enum ClockPlace {
     /// Where the order of the times says.

@@ -7,6 +7,7 @@ use crate::coverage::{RecordedGap, UnobservedSpan};
 use crate::moment::Cut;
 use crate::object::ObjectForm;
 use crate::select::ObjectFilter;
+use crate::tables::before;
 use crate::timeline::Timeline;
 use crate::writers::{self, Authors};
 use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceInfo, Seq};
@@ -149,6 +150,36 @@ pub struct ObjectHistory<'a> {
     /// The item whose end is not known yet.
     pending: Option<Box<HistoryVersion>>,
     ready: VecDeque<HistoryItem>,
+}
+
+/// When a state ended.
+struct EndTime {
+    at: RecordedAt,
+    /// Since when it may have ended, if the end was received late.
+    not_before: Option<RecordedAt>,
+    /// The record at that time, if there is one.
+    seq: Option<Seq>,
+}
+
+impl EndTime {
+    /// Returns when a version ended the one before it.
+    const fn of(version: &HistoryVersion) -> Self {
+        Self {
+            at: version.at,
+            not_before: version.not_before,
+            seq: Some(version.seq),
+        }
+    }
+}
+
+impl From<RecordedAt> for EndTime {
+    fn from(at: RecordedAt) -> Self {
+        Self {
+            at,
+            not_before: None,
+            seq: None,
+        }
+    }
 }
 
 struct ReadVersion {
@@ -309,11 +340,11 @@ impl<'a> ObjectHistory<'a> {
     fn take(&mut self, step: PlannedStep) {
         match step {
             PlannedStep::Gap(gap) => {
-                self.settle((gap.gap.from_time, None), DurationEnd::Gap);
+                self.settle(gap.gap.from_time, DurationEnd::Gap);
                 self.ready.push_back(HistoryItem::Gap(gap));
             }
             PlannedStep::Unobserved(span) => {
-                self.settle((span.from, None), DurationEnd::Gap);
+                self.settle(span.from, DurationEnd::Gap);
                 self.ready.push_back(HistoryItem::Unobserved(span));
             }
             PlannedStep::Version {
@@ -324,7 +355,7 @@ impl<'a> ObjectHistory<'a> {
                 Ok(version) => self.show(version),
                 Err(error) => {
                     let at = self.timeline.wall_of(seq);
-                    self.settle((at, None), DurationEnd::Gap);
+                    self.settle(at, DurationEnd::Gap);
                     self.ready
                         .push_back(HistoryItem::Unreadable { seq, at, error });
                 }
@@ -342,34 +373,51 @@ impl<'a> ObjectHistory<'a> {
             return;
         }
         match self.timeline.listed_before(version.seq) {
-            Some(listed) => self.settle((listed, None), DurationEnd::List),
-            None => self.settle((version.at, version.not_before), DurationEnd::Change),
+            Some(listed) => self.settle(listed, DurationEnd::List),
+            None => self.settle(EndTime::of(&version), DurationEnd::Change),
         }
         let (seq, at) = (version.seq, version.at);
         self.pending = Some(version);
         if self.scattered.iter().any(|lost| lost.contains(&seq)) {
-            self.settle((at, None), DurationEnd::Gap);
+            self.settle(at, DurationEnd::Gap);
         }
     }
 
-    /// Ends the item that was held back at a time, or since another one if the end was received late.
-    fn settle(&mut self, (at, not_before): (RecordedAt, Option<RecordedAt>), until: DurationEnd) {
+    /// Returns when the recording ended.
+    fn last_record(&self) -> EndTime {
+        EndTime {
+            seq: before(self.timeline.reel().end()),
+            ..EndTime::from(self.end)
+        }
+    }
+
+    /// Ends the item that was held back.
+    fn settle(&mut self, end: impl Into<EndTime>, until: DurationEnd) {
+        let end = end.into();
         let Some(mut version) = self.pending.take() else {
             return;
         };
         if version.kind != EventType::Deleted {
-            let micros = |from: RecordedAt, to: RecordedAt| {
-                u64::try_from(to.micros_since(from)).unwrap_or_default()
+            let micros = |from: RecordedAt, to: RecordedAt| to.micros_since(from);
+            let least = match (end.not_before, end.seq) {
+                (Some(not_before), _) => micros(version.at, not_before),
+                (None, Some(seq)) => (self.timeline.micros_between(version.seq, seq))
+                    .unwrap_or_else(|| micros(version.at, end.at)),
+                (None, None) => micros(version.at, end.at),
             };
-            let least = micros(version.at, not_before.unwrap_or(at));
-            let begun = version.not_before.or(not_before.map(|_| version.at));
+            let least = u64::try_from(least).unwrap_or_default();
+            let begun = version.not_before.or(end.not_before.map(|_| version.at));
             // One list alone does not show for how long.
             let is_shown = !matches!(until, DurationEnd::List | DurationEnd::Gap);
             let is_known = is_shown || least > 0;
             let is_ended = matches!(until, DurationEnd::Change | DurationEnd::End);
+            let most = begun
+                .filter(|_| is_ended)
+                .map(|begun| micros(begun, end.at));
+            let most_micros = most.map(|most| u64::try_from(most).unwrap_or_default());
             version.held = is_known.then_some(VersionDuration {
                 micros: least,
-                most_micros: begun.filter(|_| is_ended).map(|begun| micros(begun, at)),
+                most_micros,
                 until,
             });
         }
@@ -498,11 +546,11 @@ impl Iterator for ObjectHistory<'_> {
             } else {
                 self.pending.as_ref()?;
                 match self.listed.filter(|listed| *listed < self.end) {
-                    Some(listed) => self.settle((listed, None), DurationEnd::List),
+                    Some(listed) => self.settle(listed, DurationEnd::List),
                     None if self.end < self.timeline.end() => {
-                        self.settle((self.end, None), DurationEnd::Window);
+                        self.settle(self.end, DurationEnd::Window);
                     }
-                    None => self.settle((self.end, None), DurationEnd::End),
+                    None => self.settle(self.last_record(), DurationEnd::End),
                 }
             }
         }

@@ -170,6 +170,12 @@ impl Timeline {
         self.known.tables.sessions()
     }
 
+    /// Returns the time that passed between two records, in microseconds, also where the clock was set back between
+    /// them.
+    pub(crate) fn micros_between(&self, from: Seq, to: Seq) -> Option<i64> {
+        clock::micros_between(&self.known.tables, from, to)
+    }
+
     /// Counts the steps of the recorder's clock, within its sessions and back between them.
     pub(crate) fn clock_steps(&self) -> u64 {
         clock::steps(&self.known.tables)

@@ -6,7 +6,7 @@ use kubereel_format::{
     RecordedAt, ResourceId,
 };
 use kubereel_history::{
-    Certainty, ComparisonScope, Cut, GapOutcome, HistoryQuestion, LifetimeEnd, Moment,
+    Certainty, ComparisonScope, Cut, GapOutcome, HistoryItem, HistoryQuestion, LifetimeEnd, Moment,
     ObjectFilter, ReelSummary, ResourceSnapshot, Timeline, UnobservedReason,
 };
 use std::path::Path;
@@ -759,6 +759,34 @@ fn a_time_at_which_the_clock_was_set_back_has_the_state_of_the_old_clock() {
         let error = resolve(never).expect_err(never).to_string();
         assert!(error.contains("at no record"), "{never}: {error}");
     }
+}
+
+#[test]
+fn a_state_across_a_clock_that_was_set_back_lasts_as_long_as_it_did() {
+    let (timeline, stream, ()) = life(|script, stream| {
+        script.wait(1000);
+        script.set_back(3_600_000);
+        script.note(Note::ClockStepped {
+            micros: -3_600_000_000,
+        });
+        script.wait(1000);
+        script.modified(stream, A, 18, &pod(A, 18, "z"));
+        script.wait(4000);
+    });
+    let resource = timeline.resources().get(stream.resource).expect("pods");
+    let history = timeline.history(HistoryQuestion {
+        resource,
+        namespace: A.namespace,
+        name: A.name,
+        scope: ComparisonScope::default(),
+        from: None,
+        to: None,
+    });
+    let lasted = history.filter_map(|item| match item {
+        HistoryItem::Version(version) => version.held.map(|held| held.micros / 1_000_000),
+        _ => None,
+    });
+    assert_eq!(lasted.collect::<Vec<_>>(), [4, 4, 4]);
 }
 
 #[test]
