@@ -14,7 +14,7 @@ use serde_saphyr::Location;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Compiles what one rule says. A text that is wrong is kept as a mistake, and reading goes on.
+/// Compiles what one rule says. A text that is wrong becomes a mistake, and the rest of the rule is still read.
 pub(super) struct RuleCompiler<'a> {
     source: &'a RuleSource<'a>,
     mistakes: Vec<RuleMistake>,

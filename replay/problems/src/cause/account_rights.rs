@@ -74,7 +74,7 @@ impl<'a> AccountRights<'a> {
             .filter(|binding| self.are_bound_by(binding))
             .map(|binding| (binding.role.clone(), 2))
             .collect();
-        // A controller writes the rules of an aggregate: its parts are what somebody changes.
+        // A controller writes the rules of an aggregate: people change its parts.
         if self.is_forbidden {
             let selectors: Vec<LabelSelector> = roles
                 .iter_mut()
