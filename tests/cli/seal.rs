@@ -229,7 +229,9 @@ fn a_file_that_may_not_grow_is_an_error_that_leaves_nothing() {
         let script = format!("ulimit -f 100; exec \"$0\" {line}");
         limited.args(["-c", &script, env!("CARGO_BIN_EXE_kubereel")]);
         let ran = run(&mut limited).code(5);
-        assert!(ran.err.starts_with("error: "), "{line}: {ran:?}");
+        // On a busy machine a line of progress is before it.
+        let is_error = ran.err.lines().any(|line| line.starts_with("error: "));
+        assert!(is_error, "{line}: {ran:?}");
         assert_eq!(shelf.names(), before, "{line}");
     }
 }
