@@ -305,19 +305,20 @@ impl<'a> ListBuilder<'a> {
         add(&mut all, drains);
         let refusals = Refusals::of(self.found, &all, self.timeline.end());
         add(&mut all, refusals.webhook_spans(self.timeline));
-        for (shown, span) in all {
+        for (shown, mut span) in all {
             let is_going = terminating
                 .iter()
                 .any(|(namespace, going)| *namespace == shown.namespace && is_within(going, &span));
             if is_going && span.sign.kind != SignKind::DeletionStuck {
                 continue;
             }
-            // A quota may be used up for ever, if nobody wants more.
-            let is_free = span.sign.kind == SignKind::QuotaExceeded
-                && span.sign.part == FULL
-                && !refusals.name_quota(&shown.namespace, &shown.name);
-            if is_free {
-                continue;
+            // A quota may be used up for ever: what is wrong begins when more is wanted.
+            if span.sign.kind == SignKind::QuotaExceeded && span.sign.part == FULL {
+                match refusals.of_full_quota(&shown.namespace, &shown.name, &span) {
+                    None => continue,
+                    Some(refused) if refused > span.from => span.begin_at(refused),
+                    Some(_) => {}
+                }
             }
             let root = self.objects.root(&shown, span.object);
             if self.expected.is_awaited(&shown, &span) {

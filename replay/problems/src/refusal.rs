@@ -6,13 +6,13 @@ use crate::collect::Collected;
 use crate::lookup::{read, resources};
 use crate::problem::ProblemObject;
 use crate::sign::{Sign, SignKind};
-use crate::span::{ShownTime, SignEnd, SignSpan, between, is_creation};
+use crate::span::{SLACK, ShownTime, SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
 use kubereel_history::Timeline;
 use kubereel_history::field::{items, text};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 const QUOTA: &str = "exceeded quota: ";
 const WEBHOOK: &str = "failed calling webhook \"";
@@ -24,8 +24,8 @@ const REPEATED: u64 = 2;
 /// What refusals named in a reel.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
-    /// Namespaces and names of quotas.
-    quotas: BTreeSet<(String, String)>,
+    /// By namespaces and names of quotas.
+    quotas: BTreeMap<(String, String), Vec<RefusedTime>>,
     webhooks: BTreeMap<FailedWebhook, FailedCalls>,
 }
 
@@ -47,7 +47,7 @@ struct FailedCalls {
 }
 
 /// A time in which an object was refused.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct RefusedTime {
     from: RecordMark,
     is_older: bool,
@@ -91,9 +91,17 @@ impl Refusals {
 
     fn take(&mut self, namespace: &str, span: &SignSpan, said: u64) {
         let message = &span.sign.message;
+        let refused = RefusedTime {
+            from: span.from,
+            is_older: span.is_older,
+            end: span.end,
+            seen: span.seen,
+            said,
+        };
         if let Some((_, after)) = message.split_once(QUOTA) {
             let name = after.split([',', ' ']).next().unwrap_or_default();
-            self.quotas.insert((namespace.to_owned(), name.to_owned()));
+            let key = (namespace.to_owned(), name.to_owned());
+            self.quotas.entry(key).or_default().push(refused);
         }
         let Some((webhook, words)) = failed_webhook(message) else {
             return;
@@ -102,19 +110,25 @@ impl Refusals {
         if calls.message.is_empty() {
             words.clone_into(&mut calls.message);
         }
-        calls.all.push(RefusedTime {
-            from: span.from,
-            is_older: span.is_older,
-            end: span.end,
-            seen: span.seen,
-            said,
-        });
+        calls.all.push(refused);
     }
 
-    /// Returns whether something was refused for a quota.
-    pub(crate) fn name_quota(&self, namespace: &str, name: &str) -> bool {
+    /// Returns since when something was refused for a quota that was used up; `None` if nothing was.
+    pub(crate) fn of_full_quota(
+        &self,
+        namespace: &str,
+        name: &str,
+        full: &SignSpan,
+    ) -> Option<RecordMark> {
         let key = (namespace.to_owned(), name.to_owned());
-        self.quotas.contains(&key)
+        let is_then = |one: &&RefusedTime| {
+            // The status of a quota follows what was admitted and refused.
+            let end = one.end.at();
+            let is_over = end.is_some_and(|end| between(end, full.from.at) > SLACK);
+            !is_over && full.end.at().is_none_or(|end| one.from.at <= end)
+        };
+        let refused = self.quotas.get(&key)?.iter().filter(is_then);
+        Some(refused.map(|one| one.from).min()?.max(full.from))
     }
 
     /// Makes spans of the calls that failed, of the objects that want them.
@@ -291,8 +305,21 @@ mod tests {
         let mut all = Refusals::default();
         let quota = "pods \"web-1\" is forbidden: exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2";
         all.take("shop", &span(quota, 5, SignEnd::Open), 0);
-        assert!(all.name_quota("shop", "small"));
-        assert!(!all.name_quota("shop", "large") && !all.name_quota("other", "small"));
+        let full = |from, end| span("pods: 2 of 2 used", from, end);
+        let refused = |namespace, name, full: &SignSpan| {
+            let mark = all.of_full_quota(namespace, name, full);
+            mark.map(|mark| mark.seq)
+        };
+        let open = full(3, SignEnd::Open);
+        assert_eq!(refused("shop", "small", &open), Some(Seq(5)));
+        assert_eq!(refused("shop", "large", &open), None);
+        assert_eq!(refused("other", "small", &open), None);
+        assert_eq!(
+            refused("shop", "small", &full(6, SignEnd::Open)),
+            Some(Seq(6))
+        );
+        let before = SignEnd::Recovered(RecordedAt::from_micros(4));
+        assert_eq!(refused("shop", "small", &full(3, before)), None);
 
         let call = "Internal error occurred: failed calling webhook \"pods.gate.example\": no endpoints available";
         let ended = SignEnd::Recovered(RecordedAt::from_micros(9));

@@ -155,6 +155,11 @@ impl SignSpan {
         self.end = end;
     }
 
+    /// Begins the span later: what was shown until then was not wrong yet.
+    pub(crate) fn begin_at(&mut self, mark: RecordMark) {
+        (self.from, self.is_older) = (mark, false);
+    }
+
     /// Ends the span where its object was last observed; that it was deleted after that shows no time.
     pub(crate) fn end_unobserved(&mut self, since: RecordedAt) {
         if let SignEnd::Deleted(at) = self.end

@@ -2,6 +2,7 @@
 //! data that an operator names.
 
 use super::life::{Life, causes, condition, warning};
+use kubereel_history::timetext;
 use kubereel_problems::{Problem, ProblemList};
 use serde_json::{Value, json};
 
@@ -121,6 +122,29 @@ fn a_new_quota_that_is_used_up_at_once_is_its_own_cause() {
     assert_eq!(first("14:09:30").as_deref(), Some(quota));
     // It was there long before somebody used it up.
     assert_eq!(first("14:05:00").as_deref(), Some(workload));
+}
+
+#[test]
+fn a_quota_that_is_used_up_is_a_problem_from_its_first_refusal_on() {
+    let mut life = Life::of(&[("resourcequotas", "ResourceQuota"), ("events", "Event")]);
+    let quota = |used: &str| json!({"status": {"hard": {"pods": "2"}, "used": {"pods": used}}});
+    let refusal = "exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2";
+    let said = |count| warning("ReplicaSet", "shop", "web", "FailedCreate", refusal, count);
+    // Used up, and nothing is refused.
+    life.put("resourcequotas", "shop/small", quota("2"));
+    life.until("14:03:00");
+    life.put("resourcequotas", "shop/small", quota("0"));
+    life.until("15:00:00");
+    life.put("resourcequotas", "shop/small", quota("2"));
+    life.until("15:10:00");
+    life.put("events", "shop/web.1", said(2));
+    life.until("15:11:00");
+    life.put("events", "shop/web.1", said(9));
+    let list = life.end("15:20:00");
+    let quotas = list.problems.iter();
+    let quotas = quotas.filter(|problem| problem.object.label() == "ResourceQuota shop/small");
+    let from = quotas.map(|problem| timetext::rfc3339_secs(problem.from.at));
+    assert_eq!(from.collect::<Vec<_>>(), ["2026-11-21T15:10:00Z"]);
 }
 
 #[test]
