@@ -217,6 +217,9 @@ struct MeantChanges {
     by: Vec<String>,
 }
 
+/// Changes without an effect, by version and field.
+type UndoneChanges = BTreeSet<(Seq, String)>;
+
 /// What is read once for all problems.
 struct SharedChanges {
     /// How operators came to each release, by the operator.
@@ -431,8 +434,9 @@ impl<'a> Search<'a> {
                 name: key.name.to_owned(),
                 resource: Some(info.id),
             };
+            let undone = self.undone(info, object, &seqs);
             for seq in seqs {
-                causes.extend(self.cause(info, object, seq, &named, &relation));
+                causes.extend(self.cause(info, object, seq, (&named, &relation), &undone));
             }
         }
         // What another object was made with did not hurt before it was changed.
@@ -500,26 +504,75 @@ impl<'a> Search<'a> {
         self.objects.body(found.or((back == 0).then_some(last))?)
     }
 
+    /// Returns a version and the one before it.
+    fn step(&self, object: ObjectId, seq: Seq) -> Option<CursorStep> {
+        let reel = self.timeline.reel();
+        let versions = reel.versions(object);
+        let before = versions.partition_point(|other| *other < seq);
+        let before = before.checked_sub(1).and_then(|at| versions.get(at));
+        Some(CursorStep {
+            seq,
+            at: self.timeline.wall_of(seq),
+            object,
+            kind: reel.kind_of(seq)?,
+            before: before.copied(),
+        })
+    }
+
+    /// Returns the changes of fields that were undone long enough before the first sign to have no effect at it, and
+    /// those that undid them.
+    fn undone(&self, info: &ResourceInfo, object: ObjectId, seqs: &[Seq]) -> UndoneChanges {
+        let mut undone = UndoneChanges::new();
+        if seqs.len() < 2 {
+            return undone;
+        }
+        let onset = self.problem.from.at;
+        let is_old = |seq: &&Seq| onset.micros_since(self.timeline.wall_of(**seq)) >= FOLLOWS;
+        let steps = seqs.iter().filter(is_old);
+        let read = steps.filter_map(|seq| {
+            let step = self.step(object, *seq)?;
+            let meant = self.shared.changes(self.timeline, &step, info)?;
+            Some((*seq, meant))
+        });
+        let read: Vec<(Seq, Rc<MeantChanges>)> = read.collect();
+        let all = read.iter().flat_map(|(seq, meant)| {
+            let changes = meant.changes.iter().flatten();
+            changes.map(|(path, change)| (*seq, path, change))
+        });
+        // By field: what it was before, and the last change of it.
+        let mut fields: BTreeMap<&String, (&Change, Seq, &Change)> = BTreeMap::new();
+        for (seq, path, change) in all.clone() {
+            let field = fields.entry(path).or_insert((change, seq, change));
+            (field.1, field.2) = (seq, change);
+        }
+        for (seq, path, change) in all {
+            let Some((first, last_seq, last)) = fields.get(path) else {
+                continue;
+            };
+            // A workload that is changed back makes new Pods.
+            let is_restart = path.starts_with("spec.template") || path.contains("replicas");
+            let is_undone = seq < *last_seq && change.old == last.new;
+            let is_undoing =
+                seq == *last_seq && !std::ptr::eq(*first, *last) && first.old == last.new;
+            if is_undone || is_undoing && !is_restart {
+                undone.insert((seq, path.clone()));
+            }
+        }
+        undone
+    }
+
     /// Judges what one version changed.
     fn cause(
         &self,
         info: &ResourceInfo,
         object: ObjectId,
         seq: Seq,
-        named: &ProblemObject,
-        relation: &Relation,
+        (named, relation): (&ProblemObject, &Relation),
+        undone: &UndoneChanges,
     ) -> Option<Cause> {
-        let reel = self.timeline.reel();
-        let head = reel.head(seq)?;
-        let at = RecordMark {
-            seq,
-            at: self.timeline.wall_of(seq),
-        };
-        let versions = reel.versions(object);
-        let before = versions
-            .partition_point(|other| *other < seq)
-            .checked_sub(1);
-        let before = before.and_then(|at| versions.get(at)).copied();
+        let evidence = self.timeline.reel().evidence_of(seq)?;
+        let step = self.step(object, seq)?;
+        let at = RecordMark { seq, at: step.at };
         let whole = |change| Cause {
             object: named.clone(),
             at,
@@ -532,31 +585,25 @@ impl<'a> Search<'a> {
             chain: Vec::new(),
             score: 0.0,
         };
-        let step = CursorStep {
-            seq,
-            at: at.at,
-            object,
-            kind: head.kind,
-            before,
-        };
         let mut best: Option<Cause> = None;
-        if head.kind == EventType::Deleted {
+        if step.kind == EventType::Deleted {
             best = Some(self.scored(whole(ChangeKind::Removed), relation));
         } else {
             // What was there at the beginning did not change then.
-            let is_new = match head.evidence {
+            let is_new = match evidence {
                 Evidence::Live => true,
                 Evidence::Imported => is_creation(self.timeline, seq),
                 _ => false,
             };
-            if before.is_none() && !is_new {
+            if step.before.is_none() && !is_new {
                 return None;
             }
             let meant = self.shared.changes(self.timeline, &step, info)?;
             match &meant.changes {
                 None => best = Some(self.scored(whole(ChangeKind::Added), relation)),
                 Some(changes) => {
-                    for (path, change) in changes {
+                    let is_undone = |path: &String| undone.contains(&(seq, path.clone()));
+                    for (path, change) in changes.iter().filter(|(path, _)| !is_undone(path)) {
                         let mut cause = whole(change.kind);
                         cause.field.clone_from(path);
                         cause.old.clone_from(&change.old);

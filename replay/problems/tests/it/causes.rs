@@ -1,6 +1,7 @@
 //! Causes on OpenShift: what configures an operator or a pool, and the release that an operator goes to.
 
 use super::life::{Life, causes, condition, lines};
+use kubereel_history::timetext;
 use kubereel_problems::ProblemList;
 use serde_json::{Value, json};
 
@@ -63,6 +64,47 @@ fn the_configuration_that_an_operator_lists_is_its_likeliest_cause() {
     );
     let problem = list.problems.first().expect("a problem");
     assert_eq!(causes(problem), ["Config cluster spec.storage.s3.bucket"]);
+}
+
+/// The times of the causes of an operator that is degraded at 14:13:00, after its configuration got values.
+fn causes_after(values: &[(&str, &str)]) -> Vec<String> {
+    let configs = "configs.imageregistry.operator.openshift.io";
+    let mut life = Life::of(&[(OPERATORS, "ClusterOperator"), (configs, "Config")]);
+    let related = json!([
+        {"group": "imageregistry.operator.openshift.io", "resource": "configs", "name": "cluster"}]);
+    let registry = |degraded: &str| operator("1", degraded, "False", &related);
+    let config = |bucket: &str| json!({"spec": {"storage": {"s3": {"bucket": bucket}}}});
+    life.put(OPERATORS, "image-registry", registry("False"));
+    life.put(configs, "cluster", config("good"));
+    for (at, bucket) in values {
+        life.until(at);
+        life.put(configs, "cluster", config(bucket));
+    }
+    life.until("14:13:00");
+    life.put(OPERATORS, "image-registry", registry("True"));
+    let list = life.end("14:30:00");
+    let problem = list.problems.first().expect("a problem");
+    let times = problem.causes.iter().map(|cause| cause.at.at);
+    times.map(timetext::rfc3339_secs).collect()
+}
+
+#[test]
+fn what_was_changed_back_before_the_failure_is_not_its_cause() {
+    let none: [&str; 0] = [];
+    assert_eq!(
+        causes_after(&[("14:05:00", "typo"), ("14:08:00", "good")]),
+        none
+    );
+    // What was changed back a moment before may have had its effect.
+    let just_before = causes_after(&[("14:05:00", "typo"), ("14:12:50", "good")]);
+    assert_eq!(just_before.len(), 1, "{just_before:?}");
+    // What was changed once more is the cause.
+    let again = [
+        ("14:05:00", "typo"),
+        ("14:07:00", "good"),
+        ("14:09:00", "typo"),
+    ];
+    assert_eq!(causes_after(&again), ["2026-11-21T14:09:00Z"]);
 }
 
 #[test]
