@@ -3,7 +3,7 @@
 
 use crate::cli::Cli;
 use crate::command::recover;
-use crate::command::schema::SCHEMAS;
+use crate::command::schema::{self, SCHEMAS};
 use crate::command::seal;
 use crate::command::test::{json, suite};
 use crate::command::upgrade::json::{StoryOutput, UpdateListOutput};
@@ -109,6 +109,10 @@ fn the_schemas_are_those_of_the_outputs() {
             "api-resources",
             object::<api_resources::ApiResourceOutput<'_>>(),
         ),
+        (
+            "api-versions",
+            object::<api_resources::ApiVersionOutput<'_>>(),
+        ),
         ("describe", object::<describe::DescribeOutput<'_>>()),
         (
             "diff",
@@ -130,7 +134,8 @@ fn the_schemas_are_those_of_the_outputs() {
         ("decrypt", object::<encrypt::DecryptOutput<'_>>()),
         ("recover", object::<recover::RecoverOutput<'_>>()),
         ("seal", object::<seal::SealOutput>()),
-        ("rollout", object::<rollout::RevisionOutput<'_>>()),
+        ("rollout-history", object::<rollout::RevisionOutput<'_>>()),
+        ("rollout-status", object::<rollout::StatusOutput<'_>>()),
         ("scan", object::<scan::ScanOutput<'_>>()),
         ("story", object::<story::ClusterStoryOutput>()),
         ("test", object::<json::TestOutput<'_>>()),
@@ -153,7 +158,7 @@ fn the_schemas_are_those_of_the_outputs() {
         let members = schema.as_object_mut().expect("an object");
         members.insert(
             "title".to_owned(),
-            format!("kubereel {name} -o json").into(),
+            format!("kubereel {} -o json", schema::command_of(name)).into(),
         );
         let text = serde_json::to_string_pretty(&schema).expect("JSON");
         compare(&format!("docs/schemas/{name}.json"), &format!("{text}\n"));

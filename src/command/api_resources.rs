@@ -1,5 +1,6 @@
 //! `kubereel api-resources`: the recorded resources, as kubectl lists those of a server.
 
+use crate::arguments::JsonLinesOutput;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::outputs::outputs;
@@ -146,32 +147,44 @@ struct ApiResourceOutput<'a>(info: &'a ResourceInfo) {
     verbs: &'a [String] = &info.verbs,
     categories: &'a [String] = &info.categories,
 }
+
+/// A recorded version of an API group.
+struct ApiVersionOutput<'a>(info: &'a ResourceInfo, api_version: String) {
+    /// The group and the version, as in `apiVersion` of an object.
+    api_version: String = api_version,
+    /// The group; empty for the core group.
+    group: &'a str = &info.group,
+    version: &'a str = &info.version,
+}
 }
 
 /// List the recorded API groups and versions
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  kubereel api-versions run.reel")]
+  kubereel api-versions run.reel
+  kubereel api-versions run.reel -o json | jq -r .group | sort -u")]
 pub(crate) struct VersionArgs {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
+    #[command(flatten)]
+    output: JsonLinesOutput,
 }
 
 /// Runs `kubereel api-versions`.
 pub(crate) fn run_versions(args: &VersionArgs, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
-    let mut versions: Vec<String> = timeline
-        .resources()
-        .iter()
-        .map(ResourceInfo::api_version)
-        .collect();
-    versions.sort_unstable();
-    versions.dedup();
+    let infos = timeline.resources().iter();
+    let versions: BTreeMap<String, &ResourceInfo> =
+        infos.map(|info| (info.api_version(), info)).collect();
     let mut table = TextTable::default();
-    for version in versions {
-        table.push(vec![version]);
+    for (version, info) in versions {
+        if args.output.is_json() {
+            screen.json_line(&ApiVersionOutput::of(info, version))?;
+        } else {
+            table.push(vec![version]);
+        }
     }
     screen.table(&table)?;
     ended(&timeline, screen)

@@ -1,7 +1,7 @@
 //! `kubereel grep`: where a pattern stood in the values of all objects, over all time.
 
 use crate::arguments::{self, JsonLinesOutput};
-use crate::command::object_query::{self, ChangeTrust};
+use crate::command::object_query::{self, ChangeTrust, SearchedNamespaceArgs};
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::outputs::outputs;
@@ -34,9 +34,8 @@ pub(crate) struct Args {
     /// Search only this resource, or this object
     #[arg(value_name = "RESOURCE[/NAME]")]
     resource: Option<String>,
-    /// Search only this namespace; default: all
-    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
-    namespace: Option<String>,
+    #[command(flatten)]
+    namespace: SearchedNamespaceArgs,
     /// Ignore case
     #[arg(short, long)]
     ignore_case: bool,
@@ -95,13 +94,11 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let resource = named
         .map(|(resource, _)| object_query::find_resource(&timeline, resource))
         .transpose()?;
-    if let Some(namespace) = &args.namespace {
-        object_query::known_namespace(&timeline, namespace)?;
-    }
+    let namespace = args.namespace.observed(&timeline)?;
     let asked = ValueQuestion {
         pattern: &pattern,
         resources: resource.map(|info| timeline.resources().namesake_ids(info.id)),
-        namespace: args.namespace.as_deref(),
+        namespace,
         name: named.map(|(_, name)| name).filter(|name| !name.is_empty()),
         from: below(from, Seq(0))?,
         to: below(to, timeline.reel().end())?,

@@ -2,7 +2,7 @@
 //! tells whether it is a reel or a file of intervals.
 
 use crate::command::interval_files;
-use crate::command::object_query::{self, ChangeTrust};
+use crate::command::object_query::{self, ChangeTrust, SearchedNamespaceArgs};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{HANG, secs};
 use crate::outputs::outputs;
@@ -44,9 +44,8 @@ pub(crate) struct Args {
     /// Only intervals whose locator has this key with a matching value; may be given more than once
     #[arg(long = "locator", value_name = "KEY=PATTERN")]
     keys: Vec<KeyPattern>,
-    /// Only intervals about objects in this namespace
-    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
-    namespace: Option<String>,
+    #[command(flatten)]
+    namespace: SearchedNamespaceArgs,
     /// Only intervals with this reason; may be given more than once
     #[arg(long = "reason", value_name = "REASON")]
     reasons: Vec<String>,
@@ -123,7 +122,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let mut filter = IntervalFilter {
         sources: args.sources.clone(),
         keys: args.keys.clone(),
-        namespace: args.namespace.clone(),
+        namespace: args.namespace.only().map(str::to_owned),
         reasons: args.reasons.clone(),
         lasting_micros: args.lasting,
         ..IntervalFilter::default()

@@ -130,6 +130,32 @@ pub(crate) struct ObjectArgs {
     pub(crate) namespace: String,
 }
 
+/// The namespace of a search through all objects.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SearchedNamespaceArgs {
+    /// Search only this namespace; default: all
+    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
+    namespace: Option<String>,
+    /// Search all namespaces: the default, accepted as in other commands; --namespace is ignored
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+}
+
+impl SearchedNamespaceArgs {
+    /// Returns the only namespace to search, if there is one.
+    pub(crate) fn only(&self) -> Option<&str> {
+        let only = self.namespace.as_deref();
+        only.filter(|_| !self.all_namespaces)
+    }
+
+    /// Returns the only namespace to search, if there is one, which must have been observed.
+    pub(crate) fn observed(&self, timeline: &Timeline) -> Result<Option<&str>, CommandError> {
+        let only = self.only();
+        only.map_or(Ok(()), |namespace| known_namespace(timeline, namespace))?;
+        Ok(only)
+    }
+}
+
 impl ObjectArgs {
     /// Finds the resource, as it was recorded at a moment.
     pub(crate) fn find<'a>(

@@ -196,6 +196,8 @@ struct StatusArgs {
     /// Show the state at this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Moment,
+    #[command(flatten)]
+    output: JsonLinesOutput,
     /// kubectl's; the state of a moment does not change.
     #[arg(short, long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     watch: Option<bool>,
@@ -338,6 +340,30 @@ struct RevisionOutput<'a>(
     /// The Pod template, if the revision was asked for.
     template: Option<&'a Value> = template,
 }
+
+/// The rollout of a workload at a moment.
+struct StatusOutput<'a>(
+    resource: &ResourceInfo,
+    held: &'a ObjectVersion,
+    rollout: &'a RolloutState
+) {
+    /// The resource of the workload.
+    resource: String = resource.qualified(),
+    /// The namespace of the workload.
+    namespace: &'a str = &held.namespace,
+    /// The name of the workload.
+    workload: &'a str = &held.name,
+    /// `complete`, `in progress`, `failed` (its deadline is over), or `manual` (Pods are replaced when a user
+    /// deletes them).
+    status: &'static str = match rollout {
+        RolloutState::Complete(_) => "complete",
+        RolloutState::Underway(_) => "in progress",
+        RolloutState::Failed(_) => "failed",
+        RolloutState::Manual(_) => "manual",
+    },
+    /// The words of `kubectl rollout status`.
+    message: &'a str = rollout.words(),
+}
 }
 
 fn status(args: &StatusArgs, screen: &mut Console) -> Result<Exit, CommandError> {
@@ -350,7 +376,7 @@ fn status(args: &StatusArgs, screen: &mut Console) -> Result<Exit, CommandError>
         args.at,
         screen,
         read,
-        |screen, workload, object| print_status(args.revision, workload, &object, screen),
+        |screen, workload, object| print_status(args, workload, &object, screen),
     )
 }
 
@@ -358,7 +384,7 @@ fn status(args: &StatusArgs, screen: &mut Console) -> Result<Exit, CommandError>
 const REVISION: &str = "deployment.kubernetes.io/revision";
 
 fn print_status(
-    revision: i64,
+    args: &StatusArgs,
     workload: &FoundWorkload<'_>,
     object: &Value,
     screen: &mut Console,
@@ -369,6 +395,7 @@ fn print_status(
     let annotations = object
         .get("metadata")
         .and_then(|metadata| metadata.get("annotations"));
+    let revision = args.revision;
     let own = annotations
         .and_then(|all| all.get(REVISION))
         .and_then(Value::as_str);
@@ -381,7 +408,15 @@ fn print_status(
         return Err(CommandError::new(Exit::No, message)
             .hint("to list the revisions: kubereel rollout history REEL RESOURCE/NAME"));
     }
-    screen.line(harmless(rollout.words()))?;
+    if args.output.is_json() {
+        screen.json_line(&StatusOutput::of(
+            workload.resource,
+            workload.held,
+            &rollout,
+        ))?;
+    } else {
+        screen.line(harmless(rollout.words()))?;
+    }
     Ok(match rollout {
         RolloutState::Complete(_) => Exit::Yes,
         RolloutState::Underway(_) | RolloutState::Failed(_) | RolloutState::Manual(_) => Exit::No,

@@ -13,11 +13,12 @@ use kubereel_history::nearest;
 Examples:
   kubereel schema
   kubereel schema problems
+  kubereel schema rollout status
   kubereel schema test --list")]
 pub(crate) struct Args {
-    /// The command
+    /// The command, such as test or rollout history
     #[arg(value_name = "COMMAND")]
-    command: Option<String>,
+    command: Vec<String>,
     /// The schema of COMMAND --list
     #[arg(long, requires = "command")]
     list: bool,
@@ -31,8 +32,9 @@ macro_rules! schemas {
 }
 
 /// All of them; a test compares the names with the folder.
-pub(crate) const SCHEMAS: [(&str, &str); 28] = schemas![
+pub(crate) const SCHEMAS: [(&str, &str); 30] = schemas![
     "api-resources",
+    "api-versions",
     "blame",
     "decrypt",
     "describe",
@@ -47,7 +49,8 @@ pub(crate) const SCHEMAS: [(&str, &str); 28] = schemas![
     "intervals",
     "problems",
     "recover",
-    "rollout",
+    "rollout-history",
+    "rollout-status",
     "scan",
     "seal",
     "sign",
@@ -62,28 +65,36 @@ pub(crate) const SCHEMAS: [(&str, &str); 28] = schemas![
     "wait",
 ];
 
+/// Gives the words of the command that prints what a schema describes.
+pub(crate) fn command_of(name: &str) -> String {
+    let name = name.replace("-list", " --list");
+    match name.strip_prefix("rollout-") {
+        Some(action) => format!("rollout {action}"),
+        None => name,
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
-    let Some(command) = &args.command else {
+    if args.command.is_empty() {
         for (name, _) in SCHEMAS {
-            screen.line(name.replace("-list", " --list"))?;
+            screen.line(command_of(name))?;
         }
         return Ok(Exit::Yes);
-    };
-    let name = if args.list {
-        format!("{command}-list")
-    } else {
-        command.clone()
-    };
-    let found = SCHEMAS.into_iter().find(|(known, _)| *known == name);
-    let Some((_, schema)) = found else {
+    }
+    let list = args.list.then_some("--list");
+    let words = args.command.iter().map(String::as_str).chain(list);
+    let name = words.collect::<Vec<&str>>().join(" ");
+    let mut schemas = SCHEMAS.into_iter();
+    let Some((_, schema)) = schemas.find(|(known, _)| command_of(known) == name) else {
         let error = CommandError::usage(format!("no schema of {name:?}"));
         if name == "get" {
             return Err(error.hint(
                 "get prints Kubernetes objects; to see their fields: kubereel explain REEL RESOURCE",
             ));
         }
-        let near = nearest(&name, SCHEMAS.into_iter().map(|(known, _)| known));
+        let known = SCHEMAS.map(|(known, _)| command_of(known));
+        let near = nearest(&name, known.iter().map(String::as_str));
         return Err(match near.first() {
             Some(near) => error.hint(format!("did you mean {near}?")),
             None => error.hint("to list them: kubereel schema"),

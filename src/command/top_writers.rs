@@ -1,7 +1,7 @@
 //! `kubereel top-writers`: who writes most, by resource, manager and object.
 
 use crate::arguments::{self, JsonOutput};
-use crate::command::object_query::{self, ChangeTrust};
+use crate::command::object_query::{self, ChangeTrust, SearchedNamespaceArgs};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text;
 use crate::files;
@@ -29,9 +29,8 @@ pub(crate) struct Args {
     /// Only changes of this resource
     #[arg(value_name = "RESOURCE")]
     resource: Option<String>,
-    /// Only changes in this namespace; default: all
-    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
-    namespace: Option<String>,
+    #[command(flatten)]
+    namespace: SearchedNamespaceArgs,
     /// Only changes from this moment on
     #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     from: Option<Moment>,
@@ -81,9 +80,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let resource = resource
         .map(|name| object_query::find_resource(&timeline, name))
         .transpose()?;
-    if let Some(namespace) = &args.namespace {
-        object_query::known_namespace(&timeline, namespace)?;
-    }
+    let namespace = args.namespace.observed(&timeline)?;
     let end = timeline.reel().end();
     let place = |cut: Option<Cut>, none: Seq| match cut {
         None => Ok(none),
@@ -94,7 +91,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     };
     let asked = ActivityQuestion {
         resources: resource.map(|info| timeline.resources().namesake_ids(info.id)),
-        namespace: args.namespace.as_deref(),
+        namespace,
         from: place(arguments::first_change(&timeline, args.from, from), Seq(0))?,
         to: place(to, end)?,
     };

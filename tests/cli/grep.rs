@@ -52,6 +52,19 @@ fn a_value_stands_from_the_version_that_brought_it_to_the_one_that_replaced_it()
 }
 
 #[test]
+fn all_namespaces_can_be_named_as_in_other_commands() {
+    for asked in [
+        &["grep", DEMO, "shop"][..],
+        &["top-writers", DEMO],
+        &["intervals", DEMO],
+    ] {
+        let plain = kubereel(asked);
+        let all = kubereel(&[asked, &["-A", "-n", "shop"]].concat());
+        assert_eq!((plain.out, plain.code), (all.out, all.code), "{asked:?}");
+    }
+}
+
+#[test]
 fn a_gap_ends_a_value_and_begins_the_next_one() {
     let reel = pods_with_gap();
     let ran = kubereel(&["grep", reel.path(), "^[yz]$", "pod/a"]).code(0);

@@ -138,6 +138,10 @@ fn resources_are_listed_as_by_kubectl() {
         versions.lines().any(|version| version == "apps/v1"),
         "{versions}"
     );
+    let json = out(&["api-versions", DEMO, "-o", "json"]);
+    assert_eq!(json.lines().count(), versions.lines().count());
+    let apps = r#"{"api_version":"apps/v1","group":"apps","version":"v1"}"#;
+    assert!(json.lines().any(|line| line == apps), "{json}");
     let first = out(&["api-resources", DEMO, "-o", "json"]);
     let first: Value = serde_json::from_str(first.lines().next().expect("a line")).expect("JSON");
     assert!(first["kind"].is_string() && first["verbs"].is_array());
@@ -202,6 +206,12 @@ fn revisions_and_the_state_of_a_rollout() {
     );
     let late = kubereel(&["rollout", "status", DEMO, "deploy/payments", "-n", "shop"]).code(1);
     assert!(late.out.contains("payments"), "{late:?}");
+    let status = ["rollout", "status", DEMO, "deploy/payments", "-n", "shop"];
+    let json = kubereel(&[&status[..], &["-o", "json"]].concat()).code(1);
+    let json: Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!(json["workload"], "payments");
+    assert_eq!(json["message"].as_str(), Some(late.out.trim_end()));
+    assert_ne!(json["status"], "complete");
     kubereel(&["rollout", "status", DEMO, "node/master-1"])
         .code(2)
         .says("no rollouts");
