@@ -145,36 +145,32 @@ fn plain(context: SearchContext<'_>, text: &[u8]) -> Vec<Edit> {
 }
 
 fn percent_encoded(context: SearchContext<'_>, text: &[u8], depth: u8) -> Vec<Edit> {
-    let Some(decoded) = DecodedText::from_percent(text) else {
-        return Vec::new();
-    };
-    let inner = find(context, decoded.text(), depth + 1);
-    inner
-        .into_iter()
-        .filter_map(|edit| {
-            Some(Edit {
-                place: decoded.place(&edit.place)?,
-                with: decoded::to_percent(&edit.with),
-                ..edit
-            })
+    let edits = in_decoded(context, DecodedText::from_percent(text), depth);
+    edits
+        .map(|edit| Edit {
+            with: decoded::to_percent(&edit.with),
+            ..edit
         })
         .collect()
 }
 
 fn with_written_letters(context: SearchContext<'_>, text: &[u8], depth: u8) -> Vec<Edit> {
-    let Some(decoded) = DecodedText::from_written_letters(text) else {
-        return Vec::new();
-    };
-    let inner = find(context, decoded.text(), depth + 1);
-    inner
-        .into_iter()
-        .filter_map(|edit| {
-            Some(Edit {
-                place: decoded.place(&edit.place)?,
-                ..edit
-            })
+    in_decoded(context, DecodedText::from_written_letters(text), depth).collect()
+}
+
+/// Searches what a text encodes, if it is encoded; the places are those in the encoded text.
+fn in_decoded(
+    context: SearchContext<'_>,
+    decoded: Option<DecodedText<'_>>,
+    depth: u8,
+) -> impl Iterator<Item = Edit> {
+    decoded.into_iter().flat_map(move |decoded| {
+        let inner = find(context, decoded.text(), depth + 1);
+        inner.into_iter().filter_map(move |edit| {
+            let place = decoded.place(&edit.place)?;
+            Some(Edit { place, ..edit })
         })
-        .collect()
+    })
 }
 
 fn base64_encoded(context: SearchContext<'_>, text: &[u8], depth: u8) -> Vec<Edit> {
