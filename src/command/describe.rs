@@ -3,9 +3,8 @@
 use crate::arguments::{self, JsonLinesOutput};
 use crate::command::events::{self, EventOutput};
 use crate::command::history::{HistoryOutputItem, item_lines};
-use crate::command::manifests::ManifestFiles;
 use crate::command::object_query::{self, TargetObject};
-use crate::command::selection::{ObjectSelection, SelectedResource};
+use crate::command::selection::{SelectedResource, SelectionArgs};
 use crate::command::unreadable::UnreadableObjects;
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriterOutput, HANG};
@@ -17,9 +16,9 @@ use crate::words::{count, number};
 use clap::ArgAction;
 use kubereel_format::{EventType, ResourceInfo, Seq};
 use kubereel_history::{
-    Authors, Child, Cut, DescribedCondition, Description, HistoryItem, IncompleteList,
-    LabelSelector, LoggedEvent, Moment, ObjectFilter, ObjectPage, ObjectVersion, OwnerRef,
-    PageLine, QueryError, ResourceSnapshot, Scalar, Timeline, UnobservedSpan, timetext,
+    Authors, Child, Cut, DescribedCondition, Description, HistoryItem, IncompleteList, LoggedEvent,
+    Moment, ObjectFilter, ObjectPage, ObjectVersion, OwnerRef, PageLine, QueryError,
+    ResourceSnapshot, Scalar, Timeline, UnobservedSpan, timetext,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -37,24 +36,8 @@ pub(crate) struct Args {
     /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    /// The objects: RESOURCE/NAME…, RESOURCE NAME…, or RESOURCE[,RESOURCE…] for all of them
-    #[arg(value_name = "RESOURCE[/NAME]", required_unless_present = "filename")]
-    objects: Vec<String>,
-    /// The objects of a manifest, in YAML or JSON: a file, a directory, or - for stdin; repeatable
-    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["objects", "selector", "all_namespaces"])]
-    filename: Vec<PathBuf>,
-    /// Read the directories of -f with those below them
-    #[arg(short = 'R', long)]
-    recursive: bool,
-    /// Namespace of the objects; default: "default", or the namespace in the manifest
-    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
-    namespace: Option<String>,
-    /// Describe objects of all namespaces
-    #[arg(short = 'A', long)]
-    all_namespaces: bool,
-    /// Only objects whose labels match, as for kubectl: a=b,c!=d,e in (f,g),!h
-    #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
-    selector: LabelSelector,
+    #[command(flatten)]
+    which: SelectionArgs,
     /// Show the state at this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Moment,
@@ -102,16 +85,7 @@ pub(crate) struct DescribedObject<'a> {
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
     let cut = arguments::resolve_at(&timeline, args.at)?;
-    let selection = ObjectSelection {
-        objects: &args.objects,
-        files: ManifestFiles {
-            paths: &args.filename,
-            is_recursive: args.recursive,
-        },
-        namespace: args.namespace.as_deref(),
-        all_namespaces: args.all_namespaces,
-        has_selector: !args.selector.is_empty(),
-    };
+    let selection = args.which.selection(false);
     let unreadable = UnreadableObjects::default();
     let mut exit = Exit::Yes;
     let mut described = 0_u64;
@@ -122,7 +96,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
             target.resource,
             state.objects.clone(),
             cut,
-            &args.selector,
+            &args.which.selector,
         );
         let found = FoundObjects::of(&timeline, &target, &state, cut, labelled);
         screen.aside(object_query::header(

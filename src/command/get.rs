@@ -1,8 +1,7 @@
 //! `kubereel get`: the state of objects at a moment, asked for and printed as by kubectl.
 
-use crate::command::manifests::ManifestFiles;
 use crate::command::object_query::{self, AS_IMPORTED, TargetObject};
-use crate::command::selection::{ObjectSelection, SelectedResource};
+use crate::command::selection::{ObjectSelection, SelectedResource, SelectionArgs};
 use crate::command::unreadable::UnreadableObjects;
 use crate::command_error::{CommandError, Exit};
 use crate::progress::ProgressReporter;
@@ -13,9 +12,9 @@ use crate::{arguments, files};
 pub(crate) use form::COMPLETIONS;
 use form::{GetFormat, ObjectPrinter};
 use kubereel_history::{
-    Certainty, Cut, FieldSelector, LabelSelector, ListForm, ListWriter, Moment, ObjectForm,
-    ObjectVersion, QueryError, ResourceColumns, ResourceSnapshot, SortField, SortKey, Timeline,
-    harmless, name_of, sort_by_keys, write_folded_yaml, write_json,
+    Certainty, Cut, FieldSelector, ListForm, ListWriter, Moment, ObjectForm, ObjectVersion,
+    QueryError, ResourceColumns, ResourceSnapshot, SortField, SortKey, Timeline, harmless, name_of,
+    sort_by_keys, write_folded_yaml, write_json,
 };
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -35,26 +34,15 @@ pub(crate) struct Args {
     /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
     pub(crate) reel: PathBuf,
-    /// The objects: RESOURCE[,RESOURCE…], RESOURCE NAME…, or RESOURCE/NAME…
-    #[arg(value_name = "RESOURCE[/NAME]", required_unless_present = "filename")]
-    pub(crate) objects: Vec<String>,
-    /// The objects of a manifest, in YAML or JSON: a file, a directory, or - for stdin; repeatable
-    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["objects", "selector", "field_selector", "all_namespaces"])]
-    pub(crate) filename: Vec<PathBuf>,
-    /// Read the directories of -f with those below them
-    #[arg(short = 'R', long)]
-    pub(crate) recursive: bool,
-    /// Namespace of the objects; default: "default", or the namespace in the manifest
-    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
-    pub(crate) namespace: Option<String>,
-    /// List objects of all namespaces
-    #[arg(short = 'A', long)]
-    pub(crate) all_namespaces: bool,
-    /// Only objects whose labels match, as for kubectl: a=b,c!=d,e in (f,g),!h
-    #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
-    pub(crate) selector: LabelSelector,
+    #[command(flatten)]
+    pub(crate) which: SelectionArgs,
     /// Only objects whose fields match: status.phase=Running; any field of the object
-    #[arg(long, value_name = "SELECTOR", default_value = "")]
+    #[arg(
+        long,
+        value_name = "SELECTOR",
+        default_value = "",
+        conflicts_with = "filename"
+    )]
     pub(crate) field_selector: FieldSelector,
     /// Show the state at this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
@@ -139,16 +127,7 @@ Examples:
 
 impl Args {
     fn selection(&self) -> ObjectSelection<'_> {
-        ObjectSelection {
-            objects: &self.objects,
-            files: ManifestFiles {
-                paths: &self.filename,
-                is_recursive: self.recursive,
-            },
-            namespace: self.namespace.as_deref(),
-            all_namespaces: self.all_namespaces,
-            has_selector: !self.selector.is_empty() || !self.field_selector.is_empty(),
-        }
+        self.which.selection(!self.field_selector.is_empty())
     }
 }
 
@@ -301,7 +280,7 @@ impl<'a> GetAnswer<'a> {
         let resource = self.target.resource;
         let held = std::mem::take(&mut self.held);
         let unreadable = &self.unreadable;
-        self.held = unreadable.labelled(timeline, resource, held, self.cut, &args.selector);
+        self.held = unreadable.labelled(timeline, resource, held, self.cut, &args.which.selector);
         if args.field_selector.is_empty() {
             return;
         }

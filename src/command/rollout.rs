@@ -1,9 +1,8 @@
 //! `kubereel rollout`: the revisions of a workload, and how far its rollout was at a moment.
 
 use crate::arguments::{self, JsonLinesOutput};
-use crate::command::manifests::ManifestFiles;
 use crate::command::object_query::{self, TargetObject};
-use crate::command::selection::ObjectSelection;
+use crate::command::selection::SelectionArgs;
 use crate::command::unreadable::UnreadableObjects;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
@@ -12,8 +11,8 @@ use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
 use kubereel_format::ResourceInfo;
 use kubereel_history::{
-    Cut, LabelSelector, Moment, ObjectForm, ObjectVersion, QueryError, Revision, RolloutState,
-    Timeline, harmless, name_of, timetext,
+    Cut, Moment, ObjectForm, ObjectVersion, QueryError, Revision, RolloutState, Timeline, harmless,
+    name_of, timetext,
 };
 use serde_json::Value;
 use std::path::PathBuf;
@@ -36,96 +35,65 @@ enum RolloutAction {
     Status(StatusArgs),
 }
 
-/// The workloads that a command is about.
-#[derive(Debug, clap::Args)]
-struct WorkloadArgs {
-    /// The workloads: RESOURCE/NAME…, RESOURCE NAME…, or RESOURCE[,RESOURCE…] for all of them
-    #[arg(value_name = "RESOURCE[/NAME]", required_unless_present = "filename")]
-    objects: Vec<String>,
-    /// The workloads of a manifest, in YAML or JSON: a file, a directory, or - for stdin; repeatable
-    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["objects", "selector"])]
-    filename: Vec<PathBuf>,
-    /// Read the directories of -f with those below them
-    #[arg(short = 'R', long)]
-    recursive: bool,
-    /// Namespace of the workloads; default: "default", or the namespace in the manifest
-    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
-    namespace: Option<String>,
-    /// Only workloads whose labels match, as for kubectl: a=b,c!=d,e in (f,g),!h
-    #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
-    selector: LabelSelector,
-}
-
-impl WorkloadArgs {
-    /// Shows each of them at a moment.
-    fn each<T>(
-        &self,
-        timeline: &Timeline,
-        at: Moment,
-        screen: &mut Console,
-        read: impl Fn(&Timeline, &FoundWorkload<'_>) -> Result<T, QueryError>,
-        mut show: impl FnMut(&mut Console, &FoundWorkload<'_>, T) -> Result<Exit, CommandError>,
-    ) -> Result<Exit, CommandError> {
-        let cut = arguments::resolve_at(timeline, at)?;
-        let selection = ObjectSelection {
-            objects: &self.objects,
-            files: ManifestFiles {
-                paths: &self.filename,
-                is_recursive: self.recursive,
-            },
-            namespace: self.namespace.as_deref(),
-            all_namespaces: false,
-            has_selector: !self.selector.is_empty(),
-        };
-        let unreadable = UnreadableObjects::default();
-        let mut exit = Exit::Yes;
-        let mut shown = 0_usize;
-        for target in selection.resources(timeline, cut)? {
-            let (cut, state) = target.state(timeline, at, cut)?;
-            let resource = target.resource;
-            let objects = state.objects.clone();
-            let mut held = unreadable.labelled(timeline, resource, objects, cut, &self.selector);
-            held.sort_by_key(|held| target.names.iter().position(|name| *name == held.name));
-            screen.aside(object_query::header(
-                timeline,
-                &state,
+/// Shows each of the selected workloads at a moment.
+fn each_workload<T>(
+    which: &SelectionArgs,
+    timeline: &Timeline,
+    at: Moment,
+    screen: &mut Console,
+    read: impl Fn(&Timeline, &FoundWorkload<'_>) -> Result<T, QueryError>,
+    mut show: impl FnMut(&mut Console, &FoundWorkload<'_>, T) -> Result<Exit, CommandError>,
+) -> Result<Exit, CommandError> {
+    let cut = arguments::resolve_at(timeline, at)?;
+    let selection = which.selection(false);
+    let unreadable = UnreadableObjects::default();
+    let mut exit = Exit::Yes;
+    let mut shown = 0_usize;
+    for target in selection.resources(timeline, cut)? {
+        let (cut, state) = target.state(timeline, at, cut)?;
+        let resource = target.resource;
+        let objects = state.objects.clone();
+        let mut held = unreadable.labelled(timeline, resource, objects, cut, &which.selector);
+        held.sort_by_key(|held| target.names.iter().position(|name| *name == held.name));
+        screen.aside(object_query::header(
+            timeline,
+            &state,
+            cut,
+            screen.err_paint(),
+        ))?;
+        for held in &held {
+            let workload = FoundWorkload {
+                resource,
+                held,
                 cut,
-                screen.err_paint(),
-            ))?;
-            for held in &held {
-                let workload = FoundWorkload {
-                    resource,
-                    held,
-                    cut,
-                    is_first: shown == 0,
-                };
-                let read = read(timeline, &workload);
-                if let Some(read) = unreadable.readable(resource, held, read) {
-                    exit = exit.worse(show(screen, &workload, read)?);
-                    shown += 1;
-                }
-            }
-            exit = exit.worse(object_query::exit_of(&state.certainty));
-            let absent = target
-                .names
-                .iter()
-                .find(|name| !held.iter().any(|held| held.name == **name));
-            if let Some(name) = absent {
-                let named = TargetObject {
-                    resource: target.resource,
-                    namespace: target.namespace.as_deref().unwrap_or_default(),
-                    name: name.clone(),
-                };
-                unreadable.report(screen)?;
-                screen.finish()?;
-                return Err(named.absent(timeline, &state));
+                is_first: shown == 0,
+            };
+            let read = read(timeline, &workload);
+            if let Some(read) = unreadable.readable(resource, held, read) {
+                exit = exit.worse(show(screen, &workload, read)?);
+                shown += 1;
             }
         }
-        if shown == 0 && unreadable.is_empty() {
-            selection.say_none(timeline, screen)?;
+        exit = exit.worse(object_query::exit_of(&state.certainty));
+        let absent = target
+            .names
+            .iter()
+            .find(|name| !held.iter().any(|held| held.name == **name));
+        if let Some(name) = absent {
+            let named = TargetObject {
+                resource: target.resource,
+                namespace: target.namespace.as_deref().unwrap_or_default(),
+                name: name.clone(),
+            };
+            unreadable.report(screen)?;
+            screen.finish()?;
+            return Err(named.absent(timeline, &state));
         }
-        Ok(exit.worse(unreadable.report(screen)?))
     }
+    if shown == 0 && unreadable.is_empty() {
+        selection.say_none(timeline, screen)?;
+    }
+    Ok(exit.worse(unreadable.report(screen)?))
 }
 
 /// A workload, and its version at a moment.
@@ -152,7 +120,7 @@ struct HistoryArgs {
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     #[command(flatten)]
-    workloads: WorkloadArgs,
+    workloads: SelectionArgs,
     /// Show the Pod template of this revision
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     revision: Option<i64>,
@@ -184,7 +152,7 @@ struct StatusArgs {
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     #[command(flatten)]
-    workloads: WorkloadArgs,
+    workloads: SelectionArgs,
     /// Fail if a Deployment is not at this revision
     #[arg(
         long,
@@ -231,7 +199,8 @@ fn history(args: &HistoryArgs, screen: &mut Console) -> Result<Exit, CommandErro
     let read = |timeline: &Timeline, workload: &FoundWorkload<'_>| {
         Revision::all(timeline, workload.resource, workload.held, workload.cut)
     };
-    args.workloads.each(
+    each_workload(
+        &args.workloads,
         &timeline,
         args.at,
         screen,
@@ -371,7 +340,8 @@ fn status(args: &StatusArgs, screen: &mut Console) -> Result<Exit, CommandError>
     let read = |timeline: &Timeline, workload: &FoundWorkload<'_>| {
         timeline.object(workload.held.seq, workload.resource, ObjectForm::default())
     };
-    args.workloads.each(
+    each_workload(
+        &args.workloads,
         &timeline,
         args.at,
         screen,

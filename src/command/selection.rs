@@ -1,22 +1,70 @@
 //! Which objects a command is about, in kubectl's words: `pods,nodes`, `all`, `pods a b`, `pods/a nodes/b`, the
 //! objects of manifests.
 
+use crate::arguments;
 use crate::command::manifests::{self, ManifestFiles};
 use crate::command::object_query;
 use crate::command_error::CommandError;
 use crate::screen::Console;
 use kubereel_format::ResourceInfo;
-use kubereel_history::{Cut, Moment, ObjectFilter, ResourceSnapshot, SelectError, Timeline};
+use kubereel_history::{
+    Cut, LabelSelector, Moment, ObjectFilter, ResourceSnapshot, SelectError, Timeline,
+};
+use std::path::PathBuf;
+
+/// The words that select objects, as kubectl's commands have them.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SelectionArgs {
+    /// The objects: RESOURCE[,RESOURCE…], RESOURCE NAME…, or RESOURCE/NAME…
+    #[arg(value_name = "RESOURCE[/NAME]", required_unless_present = "filename")]
+    pub(crate) objects: Vec<String>,
+    /// The objects of a manifest, in YAML or JSON: a file, a directory, or - for stdin; repeatable
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["objects", "selector", "all_namespaces"])]
+    pub(crate) filename: Vec<PathBuf>,
+    /// Read the directories of -f with those below them
+    #[arg(short = 'R', long)]
+    pub(crate) recursive: bool,
+    /// Namespace of the objects; default: "default", or the namespace in the manifest
+    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
+    pub(crate) namespace: Option<String>,
+    /// Select objects in all namespaces
+    #[arg(short = 'A', long)]
+    pub(crate) all_namespaces: bool,
+    /// Only objects whose labels match, as for kubectl: a=b,c!=d,e in (f,g),!h
+    #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
+    pub(crate) selector: LabelSelector,
+}
+
+impl SelectionArgs {
+    /// Returns the manifests.
+    pub(crate) fn manifests(&self) -> ManifestFiles<'_> {
+        ManifestFiles {
+            paths: &self.filename,
+            is_recursive: self.recursive,
+        }
+    }
+
+    /// Returns the selection; objects may be selected by more than their labels.
+    pub(crate) fn selection(&self, has_other_selector: bool) -> ObjectSelection<'_> {
+        ObjectSelection {
+            objects: &self.objects,
+            files: self.manifests(),
+            namespace: self.namespace.as_deref(),
+            all_namespaces: self.all_namespaces,
+            has_selector: has_other_selector || !self.selector.is_empty(),
+        }
+    }
+}
 
 /// What was asked for.
 pub(crate) struct ObjectSelection<'a> {
-    pub(crate) objects: &'a [String],
+    objects: &'a [String],
     /// Manifests; with these there are no words.
-    pub(crate) files: ManifestFiles<'a>,
+    files: ManifestFiles<'a>,
     /// `None` for the default one.
-    pub(crate) namespace: Option<&'a str>,
-    pub(crate) all_namespaces: bool,
-    pub(crate) has_selector: bool,
+    namespace: Option<&'a str>,
+    all_namespaces: bool,
+    has_selector: bool,
 }
 
 /// A resource, and which of its objects are asked for.

@@ -3,6 +3,7 @@
 use crate::arguments::{self, JsonOutput};
 use crate::command::follow::{self, FollowBounds, FollowOptions};
 use crate::command::object_query::AS_IMPORTED;
+use crate::command::selection::SelectionArgs;
 use crate::command::unreadable::UnreadableObjects;
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriterOutput};
@@ -11,8 +12,8 @@ use crate::outputs::outputs;
 use crate::screen::{Console, JsonList};
 use kubereel_format::RecordedAt;
 use kubereel_history::{
-    Cut, FieldSelector, FollowedReel, GoalError, LabelSelector, MissedReason, MissedTime, Moment,
-    ObjectFilter, ReelInstant, Timeline, WaitAnswer, WaitFor, WaitQuestion, WaitStep, WaitVerdict,
+    Cut, FieldSelector, FollowedReel, GoalError, MissedReason, MissedTime, Moment, ObjectFilter,
+    ReelInstant, Timeline, WaitAnswer, WaitFor, WaitQuestion, WaitStep, WaitVerdict,
     condition_types, harmless, name_of, nearest, timetext,
 };
 use serde::Serialize;
@@ -40,6 +41,7 @@ const WEEK_MICROS: i64 = 168 * 3600 * 1_000_000;
 ///
 /// Unlike kubectl, objects are evaluated independently, and objects that are created in the time span
 /// are included (not for deletion, which is waited for only on objects that exist at the start).
+/// -l and --field-selector select objects by their state when they first exist.
 /// --timeout is recorded time without a default. Additional conditions: reason=REASON (of a condition
 /// or a waiting container), event=REASON (of an Event about the object) and replaced (by another
 /// object with the same name).
@@ -93,43 +95,29 @@ pub(crate) struct Args {
 /// Which objects are waited for.
 #[derive(Debug, clap::Args)]
 struct WaitObjects {
-    /// The objects: RESOURCE/NAME…, RESOURCE NAME…, or RESOURCE with -l, --field-selector or --all
-    #[arg(value_name = "RESOURCE[/NAME]", required_unless_present = "filename")]
-    objects: Vec<String>,
-    /// The objects of a manifest, in YAML or JSON: a file, a directory, or - for stdin; may be given more
-    /// than once
-    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["objects", "selector", "field_selector", "all", "all_namespaces"])]
-    filename: Vec<PathBuf>,
-    /// Read the directories of -f with those below them
-    #[arg(short = 'R', long)]
-    recursive: bool,
-    /// Namespace of the objects; default: "default", or the namespace in the manifest
-    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace)]
-    namespace: Option<String>,
-    /// Select objects in all namespaces
-    #[arg(short = 'A', long)]
-    all_namespaces: bool,
-    /// All objects whose labels match when they first exist: a=b,c!=d,e in (f,g),!h
-    #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
-    selector: LabelSelector,
+    #[command(flatten)]
+    selected: SelectionArgs,
     /// All objects whose fields match when they first exist: status.phase=Running
-    #[arg(long, value_name = "SELECTOR", default_value = "")]
+    #[arg(
+        long,
+        value_name = "SELECTOR",
+        default_value = "",
+        conflicts_with = "filename"
+    )]
     field_selector: FieldSelector,
     /// All objects
-    #[arg(long)]
+    #[arg(long, conflicts_with = "filename")]
     all: bool,
 }
 
 impl WaitObjects {
     /// Returns whether objects are chosen, not named.
     fn chooses(&self) -> bool {
-        self.all || !self.selector.is_empty() || !self.field_selector.is_empty()
+        self.all || !self.selected.selector.is_empty() || !self.field_selector.is_empty()
     }
-}
 
-impl WaitObjects {
     fn namespace(&self) -> &str {
-        self.namespace.as_deref().unwrap_or("default")
+        self.selected.namespace.as_deref().unwrap_or("default")
     }
 }
 
@@ -543,7 +531,7 @@ fn print_text(
                 screen.aside(harmless(&line))?;
             }
         }
-        let place = if args.which.all_namespaces && !target.namespace.is_empty() {
+        let place = if args.which.selected.all_namespaces && !target.namespace.is_empty() {
             format!("-n {} · ", target.namespace)
         } else {
             String::new()

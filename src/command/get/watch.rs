@@ -260,8 +260,8 @@ impl<'a> ChangeWatch<'a> {
         let Some((meta, object)) = self.unreadable.readable(resource, held, read) else {
             return Ok(());
         };
-        let is_selected =
-            self.args.selector.matches(&meta.labels) && self.args.field_selector.matches(&object);
+        let is_selected = self.args.which.selector.matches(&meta.labels)
+            && self.args.field_selector.matches(&object);
         let was_selected = self.progress.selected.contains(&id);
         // What leaves the selection is deleted for who watches it, as for kubectl.
         let event = match (kind, was_selected, is_selected) {

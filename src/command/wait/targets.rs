@@ -1,7 +1,7 @@
 //! The objects that `kubereel wait` waits for: by name, by a selector when they first exist, or from manifests.
 
 use super::{Args, SearchedTime};
-use crate::command::manifests::{ManifestFiles, named_objects};
+use crate::command::manifests::named_objects;
 use crate::command::object_query::ChangeTrust;
 use crate::command::object_query::{self, NamedResources, TargetObject, find_resource};
 use crate::command::unreadable::UnreadableObjects;
@@ -39,12 +39,8 @@ pub(super) fn find<'a>(
     unreadable: &UnreadableObjects,
 ) -> Result<Vec<WaitTarget<'a>>, CommandError> {
     let mut targets = Vec::new();
-    let which = &args.which;
-    let manifests = ManifestFiles {
-        paths: &which.filename,
-        is_recursive: which.recursive,
-    };
-    for object in named_objects(manifests, which.namespace.as_deref())? {
+    let which = &args.which.selected;
+    for object in named_objects(which.manifests(), which.namespace.as_deref())? {
         let place = TargetSearch::of(timeline, args, search, &object.resource())?;
         if place.resource.group != object.group {
             let written = format!("{}/{}", object.resource(), object.name);
@@ -55,7 +51,7 @@ pub(super) fn find<'a>(
         }
         targets.push(place.named_in(&object.namespace, &object.name)?);
     }
-    if !args.which.filename.is_empty() {
+    if !args.which.selected.filename.is_empty() {
         return Ok(targets);
     }
     for (spelt, names) in named_resources(args)? {
@@ -95,11 +91,11 @@ fn named_resources(args: &Args) -> Result<NamedResources<'_>, CommandError> {
         CommandError::usage(message)
             .hint("for example: kubereel wait run.reel pod/web-0 -n shop --for=condition=Ready")
     };
-    if args.which.all && !args.which.selector.is_empty() {
+    if args.which.all && !args.which.selected.selector.is_empty() {
         return Err(wrong("--all cannot be combined with -l"));
     }
     let chooses = args.which.chooses();
-    let found = object_query::named_resources(&args.which.objects)?;
+    let found = object_query::named_resources(&args.which.selected.objects)?;
     let is_named = found.iter().any(|(_, names)| !names.is_empty());
     if is_named && chooses {
         return Err(wrong("names cannot be combined with a selector or --all"));
@@ -107,7 +103,7 @@ fn named_resources(args: &Args) -> Result<NamedResources<'_>, CommandError> {
     if !is_named && !chooses {
         return Err(wrong("no object given: give a name, -l or --all"));
     }
-    if is_named && args.which.all_namespaces {
+    if is_named && args.which.selected.all_namespaces {
         return Err(wrong("a name cannot be combined with -A: use -n"));
     }
     Ok(found)
@@ -258,7 +254,7 @@ impl<'a> TargetSearch<'a> {
     }
 
     fn namespace(&self) -> Option<&'a str> {
-        let is_bound = self.resource.namespaced && !self.args.which.all_namespaces;
+        let is_bound = self.resource.namespaced && !self.args.which.selected.all_namespaces;
         is_bound.then_some(self.args.which.namespace())
     }
 
@@ -279,7 +275,7 @@ impl<'a> TargetSearch<'a> {
         unreadable: &UnreadableObjects,
     ) -> Vec<ObjectVersion> {
         let (timeline, resource) = (self.timeline, self.resource);
-        let labels = &self.args.which.selector;
+        let labels = &self.args.which.selected.selector;
         let held = unreadable.labelled(timeline, resource, held, cut, labels);
         let fields = &self.args.which.field_selector;
         if fields.is_empty() {
