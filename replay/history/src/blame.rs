@@ -7,10 +7,12 @@ use crate::changes::{ComparisonScope, FieldPath, FieldStep, count, matched};
 use crate::object::ObjectForm;
 use crate::object_version::ObjectVersion;
 use crate::origin::{OriginSource, OriginTree, OriginUpdate, OriginWalk, VersionOrigin};
+use crate::redaction_key::without_hashes;
 use crate::timeline::Timeline;
 use crate::writers::{FieldWriter, ManagedEntry};
 use kubereel_format::{Evidence, RecordedAt, ResourceInfo, Seq};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// The largest number of fields of an object: no server stores more.
 const MOST_FIELDS: usize = 1_000_000;
@@ -41,8 +43,13 @@ impl Timeline {
         let versions = self.reel().versions(held.object);
         let count = versions.partition_point(|seq| *seq <= held.seq);
         let mut walk = self.origin_marks().nearest(held.object, count);
+        let mut last = walk
+            .versions
+            .checked_sub(1)
+            .and_then(|at| versions.get(at).copied());
         for &seq in versions.get(walk.versions..count).unwrap_or_default() {
-            walk = self.blame_next(walk, resource, seq, held.seq)?;
+            walk = self.blame_next(walk, resource, (last, seq), held.seq)?;
+            last = Some(seq);
             self.origin_marks().pass(held.object, &walk);
         }
         self.origin_marks().reach(held.object, &walk);
@@ -69,7 +76,7 @@ impl Timeline {
         &self,
         mut walk: OriginWalk,
         resource: &ResourceInfo,
-        seq: Seq,
+        (before, seq): (Option<Seq>, Seq),
         held: Seq,
     ) -> Result<OriginWalk, QueryError> {
         walk.versions += 1;
@@ -86,14 +93,21 @@ impl Timeline {
             // Without a uid, the versions before are those of a deleted object of the name.
             walk.last = None;
         }
+        // Redacted values of two sessions have other hashes.
+        let is_other_session = before.is_some_and(|before| !self.is_one_session(before, seq));
+        let mut now = Cow::Borrowed(&new);
+        if is_other_session && let Some((value, _, _)) = &mut walk.last {
+            *value = without_hashes(value);
+            now = Cow::Owned(without_hashes(&new));
+        }
         let before = walk.last.as_ref().map(|(value, _, at)| (value, *at));
-        let mut brought = self.brought(resource, seq, before, &new);
+        let mut brought = self.brought(resource, seq, before, &now);
         brought.is_after_gap |= walk.is_torn;
-        let entries = ManagedEntry::of(&new);
+        let entries = ManagedEntry::of(&now);
         let mut growth = OriginUpdate::new(&brought, &entries);
         let old = walk.last.take().map(|(value, tree, _)| (value, tree));
         let (old, origins) = old.unzip();
-        let tree = growth.grow(old.as_ref().zip(origins), &new);
+        let tree = growth.grow(old.as_ref().zip(origins), &now);
         walk.last = Some((new, tree, brought.at));
         walk.is_torn = false;
         Ok(walk)

@@ -167,8 +167,8 @@ impl ObjectFate {
 }
 
 /// The bodies of objects that differ between two moments, prepared: cheaper than one after another.
-#[derive(Debug)]
 pub struct ComparedBodies<'a> {
+    timeline: &'a Timeline,
     before: GatheredBodies<'a>,
     after: GatheredBodies<'a>,
 }
@@ -184,6 +184,7 @@ impl<'a> ComparedBodies<'a> {
         let read = fates.into_iter().filter(|fate| fate.is_read(scope));
         let (old, new): (Vec<_>, Vec<_>) = read.map(|fate| (fate.before(), fate.after())).unzip();
         Self {
+            timeline,
             before: timeline.gather(old.into_iter().flatten(), before, &mut |_| {}),
             after: timeline.gather(new.into_iter().flatten(), after, &mut |_| {}),
         }
@@ -203,12 +204,18 @@ impl<'a> ComparedBodies<'a> {
         if !fate.is_read(scope) {
             return Ok(Vec::new());
         }
-        let old = fate.before().map(|held| value(&self.before, held.seq, old));
-        let new = fate.after().map(|held| value(&self.after, held.seq, new));
-        Ok(match (old.transpose()?, new.transpose()?) {
-            (Some(old), Some(new)) => scope.changes(&old, &new),
-            (None, Some(new)) => scope.contents(&new),
-            (Some(old), None) => scope.lost(&old),
+        let read = |held: Option<&ObjectVersion>, bodies, resource| {
+            held.map(|held| value(bodies, held.seq, resource).map(|value| (held.seq, value)))
+                .transpose()
+        };
+        let old = read(fate.before(), &self.before, old)?;
+        let new = read(fate.after(), &self.after, new)?;
+        Ok(match (old, new) {
+            (Some((before, old)), Some((after, new))) => {
+                (self.timeline).field_changes(scope, (before, &old), (after, &new))
+            }
+            (None, Some((_, new))) => scope.contents(&new),
+            (Some((_, old)), None) => scope.lost(&old),
             (None, None) => Vec::new(),
         })
     }
@@ -252,9 +259,9 @@ impl SteppedOver {
         let before = step.before.filter(|_| !timeline.is_creation(step.seq));
         let old = before.and_then(|before| Some((read(before).ok()?, timeline.wall_of(before))));
         let now = read(step.seq)?;
-        let changes = old
-            .as_ref()
-            .map(|(old, _)| ComparisonScope::default().changes(old, &now));
+        let changes = old.as_ref().zip(before).map(|((old, _), before)| {
+            timeline.field_changes(&ComparisonScope::default(), (before, old), (step.seq, &now))
+        });
         let before = old.as_ref().map(|(old, at)| (old, *at));
         let all = changes.as_deref().unwrap_or_default();
         let authors = timeline.authors(step.seq, before, &now, all);

@@ -485,10 +485,16 @@ impl<'a> ObjectHistory<'a> {
     ) -> (Option<Vec<Change>>, Authors) {
         let scope = &self.question.scope;
         let before = old.and_then(|old| Some((old.value.as_ref()?, old.at)));
-        let all = before.map(|(old, _)| ComparisonScope::default().changes(old, new));
+        let compared = |scope: &ComparisonScope, before: Seq, old: &Value| {
+            (self.timeline).field_changes(scope, (before, old), (seq, new))
+        };
+        let whole = ComparisonScope::default();
+        let all = old.and_then(|old| Some((old.seq, old.value.as_ref()?)));
+        let all = all.map(|(before, old)| compared(&whole, before, old));
         let authors = (self.timeline).authors(seq, before, new, all.as_deref().unwrap_or_default());
         let changes = match (before, old) {
-            (Some((old, _)), _) => Some(scope.changes(old, new)),
+            (Some((value, _)), Some(old)) => Some(compared(scope, old.seq, value)),
+            (Some((value, _)), None) => Some(scope.changes(value, new)),
             (None, Some(_)) => None,
             (None, None) if scope.fields.is_empty() => Some(Vec::new()),
             (None, None) => Some(scope.contents(new)),

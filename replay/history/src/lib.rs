@@ -32,6 +32,7 @@ mod origin;
 mod page;
 mod proof;
 mod quantity;
+mod redaction_key;
 mod related;
 mod replaced;
 mod revision;

@@ -658,6 +658,9 @@ impl Timeline {
     }
 }
 
+/// The namespace of commands that name none.
+const DEFAULT_NAMESPACE: &str = "default";
+
 /// States at a moment.
 impl Timeline {
     /// Chooses, of all recorded resources of the same group and plural, the one with the best
@@ -680,6 +683,30 @@ impl Timeline {
             .or_else(|| best(|certainty| matches!(certainty, Certainty::NotCovered { .. })))
             .or_else(|| namesakes.last().copied());
         as_described(chosen.unwrap_or(named))
+    }
+
+    /// Returns the resource in whose scope an object of a name was recorded, or the named one: a definition may be
+    /// deleted and created again with another scope.
+    pub fn resource_of_object<'a>(
+        &'a self,
+        named: &'a ResourceInfo,
+        namespace: &str,
+        name: &str,
+    ) -> &'a ResourceInfo {
+        let mut namesakes = self.resources().namesakes(named);
+        if namesakes
+            .iter()
+            .all(|info| info.namespaced == named.namespaced)
+        {
+            return named;
+        }
+        // Only an object in a namespace can be meant by its name.
+        let is_by_namespace = named.namespaced || namespace != DEFAULT_NAMESPACE;
+        namesakes.sort_by_key(|info| info.namespaced != is_by_namespace);
+        let scoped = |info: &ResourceInfo| if info.namespaced { namespace } else { "" };
+        let mut all = namesakes.into_iter();
+        all.find(|info| !self.lives(info.id, scoped(info), name).is_empty())
+            .unwrap_or(named)
     }
 
     /// Returns the state of a resource at a moment.

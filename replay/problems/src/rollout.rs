@@ -65,7 +65,12 @@ impl SeenRollouts {
             return;
         };
         let before = seen.before.and_then(template);
-        let is_new = matches!((before, template(seen.now)), (Some(old), Some(new)) if old != new);
+        // Redacted values of another session have other hashes: what the server counts did not change.
+        let generation = |object: &Value| object.pointer("/metadata/generation").cloned();
+        let generations = (seen.before.and_then(generation), generation(seen.now));
+        let is_written = !matches!(generations, (Some(old), Some(new)) if old == new);
+        let is_new = is_written
+            && matches!((before, template(seen.now)), (Some(old), Some(new)) if old != new);
         if is_new {
             self.end(seen, RolloutOutcome::Replaced);
             if !matches!(state, RolloutState::Manual(_)) && self.all.len() < MOST_ROLLOUTS {

@@ -147,11 +147,11 @@ fn version_changes(
     new: Seq,
 ) -> Result<Vec<Change>, QueryError> {
     let form = ObjectForm::default();
-    let (old, new) = (
+    let (before, now) = (
         timeline.object(old, info, form)?,
         timeline.object(new, info, form)?,
     );
-    Ok(ComparisonScope::default().changes(&old, &new))
+    Ok(timeline.field_changes(&ComparisonScope::default(), (old, &before), (new, &now)))
 }
 
 fn field_lines(change: &Change, changes: VersionChanges<'_>) -> Vec<PanelLine> {

@@ -10,6 +10,7 @@ mod as_of;
 mod costs;
 mod damaged;
 mod following;
+mod redacted;
 mod script;
 mod summary;
 mod unobserved;
