@@ -191,6 +191,7 @@ impl<'a> TargetObject<'a> {
         };
         let found = find_resource(timeline, resource)?;
         let resource = timeline.resource_at(found, cut);
+        let resource = timeline.resource_of_object(resource, namespace, &name);
         let namespace = if resource.namespaced { namespace } else { "" };
         Ok(Self {
             resource,

@@ -1,8 +1,10 @@
 //! `kubereel wait`: when something was met, and how sure that is.
 
 use super::run::{A, DEMO, Ran, Reel, kubereel, pods_with_gap};
-use crate::script::{Script, pod};
-use kubereel_format::{Appender, Note, SessionId, Stamp};
+use crate::script::{Script, pod, thing};
+use kubereel_format::{
+    Appender, EndCause, NotCoveredReason, Note, ResourceId, ResourceInfo, SessionId, Stamp,
+};
 use serde_json::Value;
 
 const APP: &str = "--for=jsonpath={.metadata.labels.app}";
@@ -501,4 +503,58 @@ fn a_resource_that_is_not_recorded_yet_is_waited_for() {
     wait(reel, &[&["pod/x", "--all"], &follow[..]].concat()).code(2);
     wait(reel, &["pod/x", "--for=create"]).code(2);
     drop(recorder);
+}
+
+#[test]
+fn objects_from_before_a_definition_got_another_scope_are_found() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let widget = thing("n1", "w", "uid-1");
+        let old = script.resource("widgets.example.io", "Widget", &[]);
+        let stream = script.connect(old, None);
+        script.synced(stream, 10);
+        script.wait(1000);
+        script.added(stream, widget, 11, &pod(widget, 11, "x"));
+        script.wait(1000);
+        script.deleted(stream, widget, 12, &pod(widget, 12, "x"));
+        script.disconnect(stream, EndCause::Gone);
+        script.not_covered("widgets.example.io", NotCoveredReason::Gone, "CRD deleted");
+        script.wait(1000);
+        let new = ResourceId(7);
+        script.note(Note::Resource(ResourceInfo {
+            namespaced: false,
+            verbs: vec!["list".to_owned(), "watch".to_owned()],
+            ..ResourceInfo::new(new, "example.io/v1", "widgets", "Widget")
+        }));
+        let stream = script.connect(new, None);
+        script.synced(stream, 20);
+        script.wait(1000);
+        let widget = thing("", "w", "uid-2");
+        script.added(stream, widget, 21, &pod(widget, 21, "x"));
+        script.wait(1000);
+        script.finish();
+    });
+    let history = |args: &[&str]| {
+        let asked = ["history", reel.path(), "widget/w", "-o", "json"];
+        let ran = kubereel(&[&asked[..], args].concat()).ok();
+        let answer: Value = serde_json::from_str(&ran).expect("JSON");
+        let items = answer["items"].as_array().expect("a list").len();
+        (answer["namespace"].as_str().map(str::to_owned), items)
+    };
+    assert_eq!(history(&["-n", "n1"]), (Some("n1".to_owned()), 2));
+    assert_eq!(history(&[]).1, 1);
+    let created = wait(reel.path(), &["widget/w", "-n", "n1", "--for=create"]).code(0);
+    assert!(
+        created.out.ends_with("condition met at 14:00:01.000Z\n"),
+        "{created:?}"
+    );
+    let deleted = wait(
+        reel.path(),
+        &["widget/w", "-n", "n1", "--for=delete", "--from", "14:00:01"],
+    );
+    let deleted = deleted.code(0);
+    assert!(
+        deleted.out.ends_with("condition met at 14:00:02.000Z\n"),
+        "{deleted:?}"
+    );
 }

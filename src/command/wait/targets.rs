@@ -159,9 +159,14 @@ impl<'a> TargetSearch<'a> {
         }
     }
 
-    fn target(&self, namespace: &str, name: &str, is_observed: bool) -> WaitTarget<'a> {
+    fn target(
+        &self,
+        resource: &'a ResourceInfo,
+        (namespace, name): (&str, &str),
+        is_observed: bool,
+    ) -> WaitTarget<'a> {
         WaitTarget {
-            resource: self.resource,
+            resource,
             namespace: namespace.to_owned(),
             name: name.to_owned(),
             is_observed,
@@ -174,16 +179,13 @@ impl<'a> TargetSearch<'a> {
     }
 
     fn named_in(&self, namespace: &str, name: &str) -> Result<WaitTarget<'a>, CommandError> {
-        let namespace = if self.resource.namespaced {
-            namespace
-        } else {
-            ""
-        };
+        let resource = (self.timeline).resource_of_object(self.resource, namespace, name);
+        let namespace = if resource.namespaced { namespace } else { "" };
         if !namespace.is_empty() {
             object_query::known_namespace(self.timeline, namespace)?;
         }
-        let lives = self.timeline.lives(self.resource.id, namespace, name);
-        let target = self.target(namespace, name, !lives.is_empty());
+        let lives = self.timeline.lives(resource.id, namespace, name);
+        let target = self.target(resource, (namespace, name), !lives.is_empty());
         let goals = &self.args.goals;
         // Kubectl waits for what is not there yet, and is content with what is not there any more.
         let may_be_absent = goals
@@ -223,7 +225,7 @@ impl<'a> TargetSearch<'a> {
         }
         let targets = held.iter();
         targets
-            .map(|held| self.target(&held.namespace, &held.name, true))
+            .map(|held| self.target(self.resource, (&held.namespace, &held.name), true))
             .collect()
     }
 
