@@ -174,8 +174,12 @@ impl ReelSearch<'_> {
 
     fn note(&mut self, entry: &NoteEntry) {
         let (seq, at) = (entry.seq, entry.stamp.wall);
-        // The texts of a note; the names of its fields are not secrets.
-        let words = format!("{:?}", entry.note);
+        // The texts of a note; the names of its fields are not secrets. One text is read as it was redacted: in
+        // quotes, a value would last to their end.
+        let words = match &entry.note {
+            Note::Mark { text } | Note::Provenance { text } => text.clone(),
+            other => format!("{other:?}"),
+        };
         self.text(words.as_bytes(), &FindingPlace::Note { seq, at });
         let blobs: &[BlobId] = match &entry.note {
             Note::OddLine { blobs, .. } | Note::Document { blobs, .. } => blobs,

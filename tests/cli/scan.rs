@@ -1,6 +1,8 @@
 //! `kubereel scan`, and what redaction leaves: canaries go in, none comes out.
 
-use super::run::kubereel;
+use super::run::{Reel, kubereel};
+use crate::script::Script;
+use kubereel_format::Note;
 use std::path::Path;
 
 /// One line of events.
@@ -30,6 +32,19 @@ fn import(folder: &Path, input: &str, more: &[&str]) -> String {
     let args = [&["import", input, "-o", &reel][..], more].concat();
     kubereel(&args).code(0);
     reel
+}
+
+#[test]
+fn the_mark_of_a_redacted_value_is_not_a_secret() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let text = "password=redacted-by-kubereel-14-bytes-23f794ef3f4b79bb done";
+        script.note(Note::Mark {
+            text: text.to_owned(),
+        });
+        script.finish();
+    });
+    kubereel(&["scan", reel.path()]).code(0);
 }
 
 #[test]
