@@ -125,7 +125,7 @@ impl SpellKind {
 }
 
 /// Returns the spells of an object. An object that was never healthy is starting, unless it was there when its
-/// resource was first observed.
+/// resource was first observed; one that reports that it is degraded is so from the first report on.
 pub(super) fn spells(
     ill: SpellKind,
     tracks: &[StateTrack],
@@ -162,14 +162,15 @@ pub(super) fn spells(
         };
         if !first.is_ill {
             has_been_well = true;
-        } else if has_been_well || was_there {
+        } else if has_been_well || was_there || ill == SpellKind::Degraded {
+            let is_older = was_there && !has_been_well;
             let since = first.reported.and_then(|interval| interval.since);
             all.push(UnhealthySpell {
                 ill,
                 name: track.object().name.clone(),
                 from: first.span.from,
-                is_older: !has_been_well,
-                since: since.filter(|_| !has_been_well),
+                is_older,
+                since: since.filter(|_| is_older),
                 to: last.span.to,
                 texts: run.iter().map(|part| part.text(ill)).collect(),
                 has_gap: false,

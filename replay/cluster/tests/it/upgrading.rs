@@ -555,6 +555,28 @@ fn what_is_older_than_the_recording_is_counted_from_its_own_begin() {
 }
 
 #[test]
+fn an_operator_that_is_degraded_in_its_first_report_is_so_from_then_on() {
+    let mut cluster = Cluster::without_operators();
+    let (rv, stream) = (cluster.next(), cluster.operators.1);
+    cluster.script.synced(stream, rv);
+    let running = [("2", "Partial"), ("1", "Completed")];
+    cluster.version(Some("2"), &running, &[]);
+    let starting = operator("1", &[("Available", "False"), ("Degraded", "True")]);
+    let rv = cluster.next();
+    let etcd = thing("", "etcd", "co");
+    cluster.script.added(stream, etcd, rv, &bytes(&starting));
+    let from = cluster.script.now();
+    cluster.operator("1", &WELL);
+    let (story, _) = cluster.story();
+    // One that is not available yet is starting.
+    let spells = story.spells.iter();
+    let spells: Vec<_> = spells
+        .map(|spell| (spell.ill, spell.from.at, spell.is_older, spell.to.is_some()))
+        .collect();
+    assert_eq!(spells, [(SpellKind::Degraded, from, false, true)]);
+}
+
+#[test]
 fn an_operator_that_no_longer_reports_its_conditions_is_unavailable() {
     let spells = |then: &[&[(&str, &str)]]| {
         let mut cluster = Cluster::begin();
