@@ -7,7 +7,9 @@ use crate::files;
 use crate::screen::Console;
 use crate::table::TextTable;
 use crate::words::count;
-use kubereel_cluster::{ClusterHistory, ClusterUpdate, UnreadVersions, UpdateKind, Updates};
+use kubereel_cluster::{
+    ClusterHistory, ClusterUpdate, PoolUpdates, UnreadVersions, UpdateKind, Updates,
+};
 use kubereel_history::{Certainty, Cut, Moment, QueryError, Timeline, timetext};
 use page::{between, release};
 use std::num::NonZeroUsize;
@@ -111,7 +113,8 @@ pub(super) fn answer(
             if !is_json && updates.is_end_known {
                 print_standing(history, which.kind, at, cut, screen)?;
             }
-            return none(timeline, &updates, which.kind, (cut, &certainty));
+            let pools = history.pool_updates(cut).map_err(unreadable)?;
+            return none(timeline, (&updates, &pools), which.kind, (cut, &certainty));
         };
         let story = history
             .upgrade_story(&updates, update, cut)
@@ -253,7 +256,7 @@ fn print_standing(
 /// Says that there was none.
 fn none(
     timeline: &Timeline,
-    updates: &Updates,
+    (updates, pools): (&Updates, &PoolUpdates),
     kind: UpdateKind,
     (cut, certainty): (Cut, &Certainty),
 ) -> Result<Exit, CommandError> {
@@ -288,13 +291,13 @@ fn none(
         UpdateKind::Install => "installation",
         UpdateKind::Upgrade => "upgrade",
     };
-    let message = if has_gaps {
-        format!(
-            "no {word} was observed, but the recording of ClusterVersion has gaps: {version}{since}"
-        )
+    let but = if has_gaps {
+        ", but the recording of ClusterVersion has gaps"
     } else {
-        format!("no {word} was observed: {version}{since}")
+        ""
     };
+    let open = outdated_words(pools);
+    let message = format!("no {word} was observed{but}: {version}{since}{open}");
     let error = CommandError::new(exit, message);
     if exit == Exit::Reel {
         return Err(error.hint("to see where the reel is damaged: kubereel info REEL"));
@@ -310,6 +313,19 @@ fn none(
             error.hint("the recording began after it; to show upgrades: kubereel upgrade REEL")
         }
     })
+}
+
+/// Names the pools that are not updated.
+fn outdated_words(pools: &PoolUpdates) -> String {
+    let open = pools.all.iter().filter(|pool| pool.over().is_none());
+    let words = open.map(|pool| {
+        let (done, all) = (pool.updated, pool.machines);
+        format!(
+            "; {done} of {all} Nodes of MachineConfigPool {} are updated",
+            pool.name
+        )
+    });
+    words.collect::<Vec<String>>().concat()
 }
 
 /// Prints the list.

@@ -403,6 +403,31 @@ fn what_holds_an_upgrade_up_is_told() {
     }
 }
 
+#[test]
+fn a_pool_that_is_updated_without_an_upgrade_is_an_operation() {
+    let mut pool = json!({
+        "apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool",
+        "metadata": {"name": "worker", "resourceVersion": "1"},
+        "spec": {"configuration": {"name": "new"}},
+        "status": {"machineCount": 12, "updatedMachineCount": 5},
+    });
+    pool["status"]["conditions"] = conditions(&[("Updated", "False"), ("Updating", "True")]).into();
+    let mut release: Value =
+        serde_json::from_slice(&version(1, 1, None, &[("1", "Completed")])).expect("JSON");
+    release["apiVersion"] = "config.openshift.io/v1".into();
+    release["kind"] = "ClusterVersion".into();
+    release["metadata"]["name"] = "version".into();
+    release["metadata"]["resourceVersion"] = "1".into();
+    let reel = Reel::import(&[release, pool]);
+    let story = kubereel(&["story", reel.path()]).out;
+    let step =
+        "update of MachineConfigPool worker, begun before the recording: 5 of 12 Nodes updated";
+    assert!(story.contains(step), "{story}");
+    kubereel(&["upgrade", reel.path()])
+        .code(1)
+        .says("5 of 12 Nodes of MachineConfigPool worker are updated");
+}
+
 /// Gathers the paths of a value, lists as `[]`.
 #[test]
 fn what_json_does_not_have_is_not_left_out_of_the_text() {

@@ -38,8 +38,8 @@ pub use status::{
 pub use status_word::StatusWord;
 pub use story::{
     ClusterRelease, ClusterUpdate, DrainHold, HowRequestEnded, HowUpdateEnded, LeaderHandover,
-    NodeJoin, NodeUpdate, OperatorMove, PartKind, PodEvent, PodState, PoolUpdate, RequestEnd,
-    Retrieval, RetrievalEnd, Retrievals, STALL_MICROS, SpellKind, SpellLevel, Stall,
+    NodeJoin, NodeUpdate, OperatorMove, PartKind, PodEvent, PodState, PoolUpdate, PoolUpdates,
+    RequestEnd, Retrieval, RetrievalEnd, Retrievals, STALL_MICROS, SpellKind, SpellLevel, Stall,
     UnhealthySpell, UnobservedSource, UpdateEnd, UpdateKind, UpdatePart, UpdateRequest, Updates,
     UpgradeRecords, UpgradeStory, VersionPod,
 };

@@ -3,7 +3,7 @@
 use crate::lookup::{read, resources};
 use crate::problem::{ProblemList, RolloutOutcome, WorkloadRollout};
 use crate::span::between;
-use kubereel_cluster::{ClusterHistory, ClusterUpdate, UnreadVersions, UpdateKind};
+use kubereel_cluster::{ClusterHistory, ClusterUpdate, PoolUpdate, UnreadVersions, UpdateKind};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Certainty, Cut, ObjectFilter, Timeline, node_roles};
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,7 +67,8 @@ impl ClusterStory {
             wall: timeline.end(),
         };
         let skipped = UnreadVersions::default();
-        let updates = ClusterHistory::of_readable(timeline, &skipped).updates(end);
+        let history = ClusterHistory::of_readable(timeline, &skipped);
+        let (updates, pools) = (history.updates(end), history.pool_updates(end));
         let unread = match &updates {
             Err(error) => Some(error.to_string()),
             Ok(_) if skipped.any() => Some("versions of ClusterVersion are damaged".to_owned()),
@@ -78,6 +79,18 @@ impl ClusterStory {
         if let Some(updates) = &updates {
             let all = updates.all.iter();
             steps.extend(all.map(|update| step(update, updates.is_end_known)));
+        }
+        // The pools of an installation or upgrade are a part of it.
+        let is_part_of = |pool: &PoolUpdate, update: &ClusterUpdate| {
+            let is_before_end = update.end.is_none_or(|end| pool.began <= end.mark);
+            update.first <= pool.began && is_before_end
+        };
+        for pools in pools.iter().filter(|_| updates.is_some()) {
+            let own = pools.all.iter().filter(|pool| {
+                let mut all = updates.iter().flat_map(|updates| &updates.all);
+                !all.any(|update| is_part_of(pool, update))
+            });
+            steps.extend(own.map(|pool| pool_step(pool, pools.is_end_known)));
         }
         steps.extend(rollout_steps(&list.rollouts));
         steps.sort_by_key(|step| step.from);
@@ -123,6 +136,39 @@ fn step(update: &ClusterUpdate, is_end_known: bool) -> StoryStep {
         to: update.end.map(|end| end.mark.at),
         is_older: update.is_older,
         words,
+        rollouts: Vec::new(),
+    }
+}
+
+fn pool_step(pool: &PoolUpdate, is_end_known: bool) -> StoryStep {
+    let older = if pool.is_older {
+        ", begun before the recording"
+    } else {
+        ""
+    };
+    let nodes = match pool.machines {
+        1 => "1 Node".to_owned(),
+        some => format!("{some} Nodes"),
+    };
+    let outcome = match (pool.done, pool.deleted) {
+        (Some(_), _) => format!("complete, {nodes}"),
+        (None, Some(_)) => format!(
+            "the pool was deleted with {} of {nodes} updated",
+            pool.updated
+        ),
+        (None, None) if is_end_known => {
+            format!("{} of {nodes} updated at the end", pool.updated)
+        }
+        (None, None) => "end not observed".to_owned(),
+    };
+    StoryStep {
+        from: pool.began.at,
+        to: pool.over().map(|over| over.at),
+        is_older: pool.is_older,
+        words: format!(
+            "update of MachineConfigPool {}{older}: {outcome}",
+            pool.name
+        ),
         rollouts: Vec::new(),
     }
 }

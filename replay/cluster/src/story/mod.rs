@@ -9,7 +9,7 @@ mod spell;
 mod tell;
 mod update;
 
-pub use node_update::{DrainHold, NodeJoin, NodeUpdate, PoolUpdate};
+pub use node_update::{DrainHold, NodeJoin, NodeUpdate, PoolUpdate, PoolUpdates};
 pub use operator_move::OperatorMove;
 pub use pace::{PartKind, STALL_MICROS, Stall, UpdatePart};
 pub use retrieval::{PodEvent, PodState, Retrieval, RetrievalEnd, Retrievals, VersionPod};

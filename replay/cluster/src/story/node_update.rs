@@ -299,6 +299,8 @@ pub struct PoolUpdate {
     pub name: String,
     /// When it was first observed not updated.
     pub began: RecordMark,
+    /// Whether it was so at the first look.
+    pub is_older: bool,
     /// When it reported that it is updated again.
     pub done: Option<RecordMark>,
     /// When the pool was deleted, or replaced under its name, before it was updated.
@@ -320,6 +322,15 @@ impl PoolUpdate {
     pub fn over(&self) -> Option<RecordMark> {
         self.done.or(self.deleted)
     }
+}
+
+/// The updates of pools of Nodes in a recording, up to a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoolUpdates {
+    /// All of them, in the order of their begins.
+    pub all: Vec<PoolUpdate>,
+    /// Whether the pools are known at that moment: otherwise an update may have ended unobserved.
+    pub is_end_known: bool,
 }
 
 struct OpenPoolUpdate {
@@ -357,6 +368,7 @@ pub(super) fn pool_updates(
                 update: PoolUpdate {
                     name: name.to_owned(),
                     began: seen.mark,
+                    is_older: seen.is_first_look,
                     done: None,
                     deleted: None,
                     to_config: String::new(),

@@ -1,7 +1,7 @@
 //! The story of one installation or upgrade as a whole. It reads the versions of the objects
 //! concerned, and nothing else of the reel. What was not observed is named, never filled in.
 
-use super::node_update::{NodeJoin, NodeUpdate, PoolUpdate};
+use super::node_update::{NodeJoin, NodeUpdate, PoolUpdate, PoolUpdates};
 use super::operator_move::{MoveGoal, OperatorMove, ReportedWaits};
 use super::pace::{Stall, UpdatePart};
 use super::retrieval::{NAMESPACE, Retrievals};
@@ -382,6 +382,25 @@ impl ClusterHistory<'_> {
         })?;
         story.operators = operator_move::in_order(moves);
         Ok(())
+    }
+
+    /// Finds the updates of the pools of Nodes up to a moment, whatever they were for.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or a version is not an object.
+    pub fn pool_updates(self, cut: Cut) -> Result<PoolUpdates, QueryError> {
+        let tracks = self.tracks(POOLS, cut, |_| true);
+        let mut all = Vec::new();
+        self.read_tracks::<PoolObject>(&tracks, |(_, name), seen| {
+            let is_same = |one, other| self.is_same_life(one, other);
+            all.extend(node_update::pool_updates(name, &seen?, is_same));
+            Ok(())
+        })?;
+        all.sort_by_key(|update| update.began);
+        Ok(PoolUpdates {
+            all,
+            is_end_known: self.are_known(&[POOLS], cut),
+        })
     }
 
     fn tell_nodes(
