@@ -297,6 +297,19 @@ fn wrong_calls_are_refused_before_anything_runs() {
     test(&[]).code(2);
     test(&[DEMO, "--only", "no-such-rule"])
         .code(2)
+        .says("no rule matches --only \"no-such-rule\"");
+    // Without the rule that it should choose, the run would pass.
+    test(&[
+        DEMO,
+        "--only",
+        "version-pods",
+        "--only",
+        "operator-degradedd",
+    ])
+    .code(2)
+    .says("did you mean operator-degraded?");
+    test(&[DEMO, "--only", "version-pods", "--skip", "version-*"])
+        .code(2)
         .says("leave no rule");
     test(&["--explain", "no-such-rule"]).code(2).says("--list");
     test(&[DEMO, "--exceptions", "no/such/file"]).code(2);

@@ -9,10 +9,10 @@ use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
 use crate::words::{bytes, count};
 use kubereel_format::RecordedAt;
-use kubereel_history::Timeline;
+use kubereel_history::{Timeline, nearest};
 use kubereel_monitortests::{
-    ExceptionSet, Facts, MonitorTest, MonitorTestInfo, RuleClass, RuleErrors, RuleSet, RunOptions,
-    Selection, WrittenIn, builtin_rule_files,
+    ExceptionSet, Facts, Glob, MonitorTest, MonitorTestInfo, RuleClass, RuleErrors, RuleSet,
+    RunOptions, Selection, WrittenIn, builtin_rule_files,
 };
 use kubereel_problems::monitor_tests;
 use serde::Serialize;
@@ -122,8 +122,23 @@ impl Suite {
         }
     }
 
-    /// Refuses a choice that leaves nothing.
+    /// Refuses a choice that leaves nothing, and a pattern that no rule matches: without the rule that it should have
+    /// chosen a run would pass.
     pub(super) fn refuse_empty(&self) -> Result<(), CommandError> {
+        let every = self.every_test();
+        let mut patterns = self.selection.only.iter();
+        let unmatched = patterns.find(|only| {
+            let mut all = every.iter();
+            !all.any(|test| Selection::is_meant(only, test.about()))
+        });
+        if let Some(only) = unmatched.map(Glob::as_str) {
+            let error = CommandError::usage(format!("no rule matches --only {only:?}"));
+            let ids = every.iter().map(|test| test.about().id.as_str());
+            return Err(match nearest(only, ids).first() {
+                Some(near) => error.hint(format!("did you mean {near}?")),
+                None => error.hint("to list all rules: kubereel test --list"),
+            });
+        }
         if !self.tests().is_empty() {
             return Ok(());
         }

@@ -128,11 +128,14 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// Returns whether a pattern means a monitor test: by its id, its monitor or its name in JUnit.
+    pub fn is_meant(glob: &Glob, about: &MonitorTestInfo) -> bool {
+        glob.is_match(&about.id) || glob.is_match(&about.monitor) || glob.is_match(&about.junit)
+    }
+
     /// Returns whether a monitor test is run.
     pub fn has(&self, about: &MonitorTestInfo) -> bool {
-        let is_meant = |glob: &Glob| {
-            glob.is_match(&about.id) || glob.is_match(&about.monitor) || glob.is_match(&about.junit)
-        };
+        let is_meant = |glob: &Glob| Self::is_meant(glob, about);
         (self.classes.is_empty() || self.classes.contains(&about.class))
             && (self.only.is_empty() || self.only.iter().any(is_meant))
             && !self.skip.iter().any(is_meant)
