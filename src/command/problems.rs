@@ -3,6 +3,7 @@
 use crate::arguments::JsonLinesOutput;
 use crate::command::object_query;
 use crate::command_error::{CommandError, Exit};
+use crate::default_reel::with_given_reel;
 use crate::files;
 use crate::progress::ProgressReporter;
 use crate::screen::{Console, Style, StyledLine};
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let most = args.first.filter(|first| *first > 0).unwrap_or(all);
     for (at, problem) in list.problems.iter().enumerate().take(most) {
         if args.output.is_json() {
-            screen.json_line(&ProblemOutput::of(at + 1, problem))?;
+            screen.json_line(&ProblemOutput::of(at + 1, &timeline, problem))?;
         } else {
             show(&timeline, at + 1, problem, screen)?;
         }
@@ -69,7 +70,8 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         if args.output.is_json() {
             screen.json_line(&ProblemOutput::of_installation(rank, &timeline, noise))?;
         } else {
-            screen.show(&installation_line(&timeline, noise), HANG)?;
+            let words = installation_words(&timeline, noise);
+            screen.show(&StyledLine::of(Style::Faint, words), HANG)?;
         }
     }
     let checked = &list.checked;
@@ -147,8 +149,8 @@ pub(crate) fn begun(problem: &Problem, from: String) -> String {
     }
 }
 
-/// Says what else is known of the times of a problem: the begin that its object states, the begin of its reason,
-/// and whether it ended without recovery.
+/// Says what else is known of the times of a problem: the begin that its object states, the begins of its reason and
+/// of its message, and whether it ended without recovery.
 pub(crate) fn more_times(
     problem: &Problem,
     written: impl Fn(RecordedAt) -> String,
@@ -157,10 +159,12 @@ pub(crate) fn more_times(
     let since = since.map(|at| format!("since {} by its own clock", written(at)));
     let later = problem.later_reason();
     let later = later.map(|mark| format!("this reason since {}", written(mark.at)));
+    let words = problem.later_message();
+    let words = words.map(|mark| format!("this message since {}", written(mark.at)));
     let deleted = problem
         .ends_by_deletion
         .then(|| "until it was deleted".to_owned());
-    since.into_iter().chain(later).chain(deleted)
+    since.into_iter().chain(later).chain(words).chain(deleted)
 }
 
 fn show(
@@ -190,6 +194,19 @@ fn show(
     if !problem.message.is_empty() {
         screen.show(&indented(Style::Plain, &problem.message_line()), HANG)?;
     }
+    let others = shown_by(timeline, problem);
+    if !others.is_empty() {
+        let names = others.iter().take(MOST_NAMES).map(ShownObject::label);
+        let names = names.collect::<Vec<String>>().join(", ");
+        // Only the first of many are kept: how many more there are is not known.
+        let more = if others.len() > MOST_NAMES {
+            " and others"
+        } else {
+            ""
+        };
+        let words = format!("shown by {names}{more}");
+        screen.show(&indented(Style::Plain, &words), HANG)?;
+    }
     if let Some(by) = problem.consequence_of {
         let words = format!("{} problem {}", problem.consequence_words(), by + 1);
         screen.show(&indented(Style::Plain, &words), HANG)?;
@@ -202,6 +219,52 @@ fn show(
         screen.show(&indented(Style::Faint, words), HANG)?;
     }
     Ok(())
+}
+
+/// How many of the objects that show a problem are named.
+const MOST_NAMES: usize = 3;
+
+/// An object whose versions show a problem of another one, as a Pod shows that of its Deployment.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ShownObject {
+    kind: String,
+    namespace: String,
+    name: String,
+}
+
+impl ShownObject {
+    /// Writes the object as the lines of problems do: `Pod shop/web-0`.
+    fn label(&self) -> String {
+        let label = match self.namespace.as_str() {
+            "" => format!("{} {}", self.kind, self.name),
+            namespace => format!("{} {namespace}/{}", self.kind, self.name),
+        };
+        harmless(&label).into_owned()
+    }
+}
+
+/// Gives the objects that show a problem, the first first, but the one that it is about.
+fn shown_by(timeline: &Timeline, problem: &Problem) -> Vec<ShownObject> {
+    let objects = problem.shown_by.iter().filter_map(|id| {
+        let key = timeline.key_of(*id)?;
+        Some(ShownObject {
+            kind: timeline.resources().get(key.resource)?.kind.clone(),
+            namespace: key.namespace.to_owned(),
+            name: key.name.to_owned(),
+        })
+    });
+    let about = &problem.object;
+    let is_other = |shown: &ShownObject| {
+        (&shown.kind, &shown.namespace, &shown.name) != (&about.kind, &about.namespace, &about.name)
+    };
+    let mut all: Vec<ShownObject> = Vec::new();
+    for shown in objects.filter(is_other) {
+        if !all.contains(&shown) {
+            all.push(shown);
+        }
+    }
+    all
 }
 
 fn indented(style: Style, text: &str) -> StyledLine {
@@ -217,16 +280,17 @@ pub(crate) fn cause_line(timeline: &Timeline, cause: &Cause) -> StyledLine {
     line
 }
 
-fn installation_line(timeline: &Timeline, noise: &InstallationNoise) -> StyledLine {
+/// Sums up what is normal while a cluster is being installed.
+pub(crate) fn installation_words(timeline: &Timeline, noise: &InstallationNoise) -> String {
     let until = noise
         .completed
         .map_or("the end of the reel".to_owned(), |at| timeline.written(at));
-    let words = format!(
-        "  - installation: {} until {until} that {} normal while a cluster is being installed",
+    format!(
+        "  - installation: {} until {until} that {} normal while a cluster is being installed; to see them: {}",
         count(noise.count, "sign"),
         inflected(noise.count, "is", "are"),
-    );
-    StyledLine::of(Style::Faint, words)
+        with_given_reel("kubereel install REEL"),
+    )
 }
 
 /// A problem, for programs.
@@ -242,6 +306,7 @@ pub(crate) struct ProblemOutput {
     class: &'static str,
     from: String,
     reason_from: String,
+    message_from: String,
     to: Option<String>,
     end_unknown_since: Option<String>,
     since: Option<String>,
@@ -250,6 +315,8 @@ pub(crate) struct ProblemOutput {
     is_planned: bool,
     consequence_of: Option<usize>,
     count: u64,
+    /// The objects that show it, the first first, if it is about another one.
+    shown_by: Vec<ShownObject>,
     causes: Vec<CauseOutput>,
 }
 
@@ -272,7 +339,7 @@ struct CauseOutput {
 }
 
 impl ProblemOutput {
-    pub(crate) fn of(rank: usize, problem: &Problem) -> Self {
+    pub(crate) fn of(rank: usize, timeline: &Timeline, problem: &Problem) -> Self {
         Self {
             rank,
             kind: problem.object.kind.clone(),
@@ -283,6 +350,7 @@ impl ProblemOutput {
             class: problem.class.as_str(),
             from: timetext::rfc3339(problem.from.at),
             reason_from: timetext::rfc3339(problem.reason_from.at),
+            message_from: timetext::rfc3339(problem.message_from.at),
             to: problem.to.map(timetext::rfc3339),
             end_unknown_since: problem
                 .unknown_end
@@ -293,6 +361,7 @@ impl ProblemOutput {
             is_planned: problem.is_planned,
             consequence_of: problem.consequence_of.map(|by| by + 1),
             count: problem.count,
+            shown_by: shown_by(timeline, problem),
             causes: problem.causes.iter().map(CauseOutput::of).collect(),
         }
     }
@@ -308,6 +377,7 @@ impl ProblemOutput {
             class: "upgrade",
             from: timetext::rfc3339(noise.from),
             reason_from: timetext::rfc3339(noise.from),
+            message_from: timetext::rfc3339(noise.from),
             to: Some(timetext::rfc3339(noise.completed.unwrap_or(timeline.end()))),
             end_unknown_since: None,
             since: None,
@@ -316,6 +386,7 @@ impl ProblemOutput {
             is_planned: true,
             consequence_of: None,
             count: noise.count,
+            shown_by: Vec::new(),
             causes: Vec::new(),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::arguments::JsonOutput;
 use crate::command::object_query;
-use crate::command::problems::{self, ProblemOutput, begun, more_times};
+use crate::command::problems::{self, ProblemOutput, begun, installation_words, more_times};
 use crate::command_error::{CommandError, Exit};
 use crate::default_reel::with_given_reel;
 use crate::files;
@@ -133,6 +133,9 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
         lines.push("  no problem was found in what can be read".to_owned());
     } else if listed.is_empty() {
         lines.push("  no problem was found".to_owned());
+    }
+    if let Some(noise) = &story.list.installation {
+        lines.push(installation_words(timeline, noise));
     }
     let all = story.list.problems.iter();
     let planned = all.filter(|problem| problem.is_planned).count();
@@ -282,7 +285,7 @@ struct ClusterStoryOutput(timeline: &Timeline, story: &ClusterStory) {
     steps: Vec<StepOutput> = story.steps.iter().map(StepOutput::of).collect(),
     problems: Vec<ProblemOutput> = (1..)
         .zip(&story.list.problems)
-        .map(|(rank, problem)| ProblemOutput::of(rank, problem))
+        .map(|(rank, problem)| ProblemOutput::of(rank, timeline, problem))
         .collect(),
     not_recovered: Vec<String> = story
         .list

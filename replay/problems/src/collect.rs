@@ -752,6 +752,7 @@ impl TrackedSigns {
             count: 1,
             node: node.to_owned(),
             reasons: Vec::new(),
+            message_from: None,
             began: None,
             closed_by: None,
         };
@@ -871,6 +872,7 @@ impl LeaseHolders {
                 count,
                 node: String::new(),
                 reasons: Vec::new(),
+                message_from: None,
                 began: None,
                 closed_by: None,
             });

@@ -318,6 +318,7 @@ impl<'a> DrainedNodes<'a> {
             count: 1,
             node: node.to_owned(),
             reasons: Vec::new(),
+            message_from: None,
             began: None,
             closed_by: None,
         })

@@ -82,6 +82,7 @@ impl WarningEvent {
             count: self.count,
             node: String::new(),
             reasons: Vec::new(),
+            message_from: None,
             began: None,
             closed_by: None,
         }

@@ -514,6 +514,7 @@ impl<'a> ListBuilder<'a> {
                 .min()
                 .filter(|_| !reason.ends_with("BackOff"))
                 .unwrap_or(telling.from),
+            message_from: telling.message_from.unwrap_or(telling.from),
             unknown_end,
             is_older,
             since,
@@ -772,6 +773,7 @@ impl<'a> ListBuilder<'a> {
                 kind_from: from,
                 kind_to: to,
                 reason_from: from,
+                message_from: from,
                 unknown_end: None,
                 is_older: false,
                 since: None,

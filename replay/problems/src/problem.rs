@@ -165,6 +165,8 @@ pub struct Problem {
     pub kind_to: Option<RecordedAt>,
     /// The version that gave the reason first; of a back-off, that of the failure before it.
     pub reason_from: RecordMark,
+    /// The version that gave the message first, but for the numbers in it.
+    pub message_from: RecordMark,
     /// Since when, and why, it is not known whether it ended.
     pub unknown_end: Option<UnknownEnd>,
     /// Whether it was so when the recording began.

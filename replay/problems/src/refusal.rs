@@ -221,6 +221,7 @@ impl FailedCalls {
             count: shown.max(said),
             node: String::new(),
             reasons: Vec::new(),
+            message_from: None,
             began: None,
             closed_by: None,
         })
@@ -295,6 +296,7 @@ mod tests {
             count: 1,
             node: String::new(),
             reasons: Vec::new(),
+            message_from: None,
             began: None,
             closed_by: None,
         }

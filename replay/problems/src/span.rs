@@ -105,6 +105,8 @@ pub(crate) struct SignSpan {
     pub(crate) node: String,
     /// Each reason that the sign gave, with the version that gave it first; empty while it gave only one.
     pub(crate) reasons: Vec<(String, RecordMark)>,
+    /// The version that gave the message, if the span began with other words.
+    pub(crate) message_from: Option<RecordMark>,
     /// The words of a `ClusterVersion` that it began with, if later ones differ.
     pub(crate) began: Option<String>,
     /// The version of the object that ended it.
@@ -119,7 +121,11 @@ impl SignSpan {
             self.began = Some(self.sign.message.clone());
         }
         let before = self.sign.reason.clone();
+        let words_before = self.sign.message.clone();
         self.sign.update(later);
+        if !is_same_but_for_numbers(&words_before, &self.sign.message) {
+            self.message_from = Some(mark);
+        }
         if self.sign.reason == before {
             return;
         }
@@ -247,6 +253,13 @@ impl SignSpan {
     }
 }
 
+/// Returns whether two messages differ at most in numbers, such as those of restarts and Nodes.
+fn is_same_but_for_numbers(one: &str, other: &str) -> bool {
+    let parts = |text| str::split(text, |letter: char| letter.is_ascii_digit());
+    let words = |text| parts(text).filter(|part| !part.is_empty());
+    one == other || words(one).eq(words(other))
+}
+
 /// Tells how long it is from one time to another; nothing if that is earlier.
 pub(crate) fn between(from: RecordedAt, to: RecordedAt) -> Duration {
     Duration::from_micros(u64::try_from(to.micros_since(from)).unwrap_or(0))
@@ -295,6 +308,7 @@ mod tests {
             count: 1,
             node: String::new(),
             reasons: Vec::new(),
+            message_from: None,
             began: None,
             closed_by: None,
         };

@@ -595,9 +595,14 @@ fn listed_entry(
         let since = timeline.written(mark.at);
         format!("this reason since {since}; it began with another")
     });
+    let words = problem.later_message().map(|mark| {
+        let since = timeline.written(mark.at);
+        format!("this message since {since}; it began with another")
+    });
     let said = older
         .into_iter()
         .chain(later)
+        .chain(words)
         .chain(unknown)
         .chain(by)
         .map(|words| ProblemOrigin {

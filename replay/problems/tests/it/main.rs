@@ -10,6 +10,7 @@ mod causes;
 mod effects;
 mod episodes;
 mod life;
+mod messages;
 mod rollouts;
 #[expect(dead_code, reason = "the tests of history use the rest")]
 #[path = "../../../history/tests/it/script.rs"]
