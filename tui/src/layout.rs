@@ -224,20 +224,43 @@ pub(crate) enum HelpLine {
 pub(crate) fn help_lines(of: &ActiveScreen, width: u16) -> Vec<HelpLine> {
     let room = usize::from(width.saturating_sub(HELP_DOES)).max(1);
     let mut lines = Vec::new();
+    let put = |lines: &mut Vec<HelpLine>, keys, does| {
+        for (number, words) in broken(does, room).into_iter().enumerate() {
+            let keys = if number == 0 { keys } else { "" };
+            lines.push(HelpLine::Keys(keys, words.to_owned()));
+        }
+    };
     for (head, rows) in grouped(of) {
         if rows.is_empty() {
             continue;
         }
         lines.push(HelpLine::Head(head));
         for row in rows {
-            for (number, words) in broken(row.does, room).into_iter().enumerate() {
-                let keys = if number == 0 { row.shown } else { "" };
-                lines.push(HelpLine::Keys(keys, words.to_owned()));
-            }
+            put(&mut lines, row.shown, row.does);
         }
+    }
+    lines.push(HelpLine::Head("SIGNS"));
+    for (sign, meaning) in SIGNS {
+        put(&mut lines, sign, meaning);
     }
     lines
 }
+
+/// The signs of the screen that are not those of states.
+const SIGNS: [(&str, &str); 6] = [
+    ("╌ ┼", "the object exists, it changed"),
+    ("▲", "a problem"),
+    (
+        "▵",
+        "planned, normal during an installation, or a finding that fails no run",
+    ),
+    ("░", "a gap: not observed"),
+    ("╳", "an outage of the API"),
+    (
+        "problems N +M",
+        "N problems, and M other findings: of tests, of the recording",
+    ),
+];
 
 /// Gives the last line of the page of keys at which an area can begin: then it is full.
 pub(crate) fn last_help_line(of: &ActiveScreen, area: Rect) -> usize {

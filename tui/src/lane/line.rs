@@ -49,7 +49,7 @@ impl LaneGroup {
             Self::Workloads => "WORKLOADS",
             Self::Services => "SERVICES",
             Self::Customs => "CUSTOM RESOURCES",
-            Self::Rules => "FAILED TESTS",
+            Self::Rules => "TESTS WITH FINDINGS",
             Self::Pods => "PODS",
             Self::Others => "OTHERS",
         }

@@ -137,9 +137,9 @@ impl ProblemEntry {
         self.said.iter().map(|said| said.verdict).min()
     }
 
-    /// Tells whether only rules tell of it that never fail a run.
+    /// Tells whether it was planned or normal, or only rules found it that never fail a run.
     pub(crate) fn is_minor(&self) -> bool {
-        self.rank() >= 6
+        self.rank() >= 5
     }
 
     /// Gives how much it matters: the less, the more.

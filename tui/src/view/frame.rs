@@ -518,12 +518,6 @@ fn draw_help(first: usize, of: &ActiveScreen, pen: &mut ScreenPen<'_>) {
         let plain = pen.role(StyleRole::Plain);
         x = pen.text(x, 1, state.word(), plain) + 2;
     }
-    let style = pen.role(StyleRole::Density);
-    for (sign, word) in [("╌", "exists"), ("┼", "changed")] {
-        x = pen.text(x, 1, sign, style) + 1;
-        let plain = pen.role(StyleRole::Plain);
-        x = pen.text(x, 1, word, plain) + 2;
-    }
     let lines = help_lines(of, pen.area.width);
     // The screen may have grown since it was scrolled.
     let first = first.min(last_help_line(of, pen.area));
