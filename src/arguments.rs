@@ -3,7 +3,6 @@
 
 use crate::command_error::CommandError;
 use crate::progress::ProgressReporter;
-use crate::words::count;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -254,11 +253,12 @@ fn problem(timeline: &Timeline, rank: NonZero<usize>, flag: &str) -> Result<Mome
     found
         .map(|problem| Moment::Record(problem.from.seq))
         .ok_or_else(|| {
-            let problems = count(list.problems.len(), "problem");
-            CommandError::usage(format!(
-                "{flag}: no problem {rank}: the reel has {problems}"
-            ))
-            .hint("to list them: kubereel problems REEL")
+            let why = match list.problems.len() {
+                0 => "none was found".to_owned(),
+                most => format!("the list ends with problem {most}"),
+            };
+            CommandError::usage(format!("{flag}: no problem {rank}: {why}"))
+                .hint("to list them: kubereel problems REEL")
         })
 }
 

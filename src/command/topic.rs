@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::command::test::GUIDE;
 use crate::command_error::{CommandError, Exit};
-use crate::screen::Console;
+use crate::screen::{Console, Style, StyledLine};
 use kubereel_history::nearest;
 
 /// Print help about a topic
@@ -46,25 +46,26 @@ pub(crate) fn is_near_topic(name: &str) -> bool {
 const TIME: &str = "\
 A TIME, as in --at, --from and --to, has one of these forms.
 
-A time without an offset is in UTC, as all printed times are. With --tz it is, like a time of day, a
-local time of that zone: --tz Europe/Berlin, or --tz local for the zone of this machine. Every printed
-time can be given to --at, and --from T includes the changes at T itself. A time of day is one within the recording; one that occurs twice is an error that names
-both. Outside of the recording, --at, and --from and --to of diff, are errors that name its bounds;
---from and --to of other commands may lie outside of the recording.
+A time without an offset is in UTC, as all printed times are. With --tz it is, like a time of day, a \
+local time of that zone: --tz Europe/Berlin, or --tz local for the zone of this machine. Every printed \
+time of the recording can be given to --at (objects and Events may state earlier ones), and --from T \
+includes the changes at T itself. A time of day is one within the recording; one that occurs twice is an \
+error that names both. Outside of the recording, --at, and --from and --to of diff, are errors that name \
+its bounds; --from and --to of other commands may lie outside of the recording.
 
 ";
 
 /// What the table of exit codes does not say.
 const EXIT_CODES: &str = "\
-record ends with 0 when Ctrl-C (SIGINT), SIGTERM or SIGHUP stops it: the reel is finished. observe ends
-with 0, except 2 for an invalid command line. Commands of kubectl that change a cluster, such as apply, delete
-and config, end with 1; those that read what a recording does not have, such as logs and top, end
+record ends with 0 when Ctrl-C (SIGINT), SIGTERM or SIGHUP stops it: the reel is finished. observe ends \
+with 0, except 2 for an invalid command line. Commands of kubectl that change a cluster, such as apply, \
+delete and config, end with 1; those that read what a recording does not have, such as logs and top, end \
 with 4.
 ";
 
 /// The grammar of filters. Each word of the list is read by a test.
 const FILTER: &str = "\
-A filter narrows the rows of the screen (kubereel REEL, key /, or --filter). It is words with blanks
+A filter narrows the rows of the screen (kubereel REEL, key /, or --filter). It is words with blanks \
 between; every word must hold, but of several namespaces, kinds or states one is enough.
 
   web                       a text that shows in the row, in any case
@@ -92,8 +93,29 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
             )
         }
     };
-    screen.line(text.trim_end())?;
+    // Without a terminal as wide as the help of commands.
+    let width = screen.width().unwrap_or(WIDTH);
+    for line in text.trim_end().lines() {
+        let line_of = StyledLine::of(Style::Plain, line);
+        for row in line_of.rows(Some(width), description_column(line), screen.paint()) {
+            screen.line(row)?;
+        }
+    }
     Ok(Exit::Yes)
+}
+
+/// The columns of text that is not written to a terminal.
+const WIDTH: usize = 100;
+
+/// Finds the column of the description in the row of a table; 0 in other lines.
+fn description_column(line: &str) -> usize {
+    let indent = line.len() - line.trim_start().len();
+    let row = line.get(indent..).unwrap_or_default();
+    let Some(gap) = row.find("  ").filter(|_| indent > 0) else {
+        return indent;
+    };
+    let rest = row.get(gap..).unwrap_or_default();
+    indent + gap + (rest.len() - rest.trim_start().len())
 }
 
 #[cfg(test)]

@@ -600,7 +600,9 @@ fn problems_and_upgrades_are_moments() {
         kubereel(&args)
     };
     at("problem:1").code(0);
-    at("problem:99").code(2).says("no problem 99: the reel has");
+    at("problem:99")
+        .code(2)
+        .says("no problem 99: the list ends with problem");
     at("upgrade:start").code(0);
     at("upgrade:end").code(0);
     let reel = pods_with_gap();
