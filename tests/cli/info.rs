@@ -79,3 +79,11 @@ fn programs_get_json() {
     assert_eq!(info["resources"][0]["gaps"][0]["span_secs"], 5.0);
     assert_eq!(info["file"], reel.path());
 }
+
+#[test]
+fn a_cluster_that_nothing_identifies_is_described_by_its_objects() {
+    let node = serde_json::json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "resourceVersion": "1"}});
+    let reel = Reel::import(&[node]);
+    let page = kubereel(&["info", reel.path()]).ok();
+    assert!(page.contains("1 node · identity unknown"), "{page}");
+}

@@ -489,19 +489,40 @@ struct ClusterVersionUpdate {
 
 fn cluster_summaries(timeline: &Timeline) -> Vec<ClusterSummary> {
     let clusters = timeline.clusters();
+    let about = |records: &Range<Seq>| {
+        let nodes = recorded(timeline, "", "nodes");
+        let nodes = nodes.map(|nodes| count_of(at_end(timeline, nodes, records).count()));
+        (
+            openshift_versions(timeline, records).unwrap_or_default(),
+            nodes,
+        )
+    };
+    // An import may have objects of a cluster that nothing in it identifies.
+    if clusters.is_empty() {
+        let (openshift_versions, nodes) = about(&(Seq(0)..timeline.reel().end()));
+        let is_known = !openshift_versions.is_empty() || nodes.is_some();
+        let unnamed = is_known.then(|| ClusterSummary {
+            since: timeline.start(),
+            uid: String::new(),
+            versions: Vec::new(),
+            openshift_versions,
+            nodes,
+        });
+        return unnamed.into_iter().collect();
+    }
     let begins = clusters.iter().map(|cluster| cluster.first);
     let ends = begins.skip(1).chain([timeline.reel().end()]);
     // What precedes the name of the first cluster is of it, too.
     let mut from = Seq(0);
     let summaries = clusters.iter().zip(ends).map(|(cluster, to)| {
         let records = std::mem::replace(&mut from, to)..to;
+        let (openshift_versions, nodes) = about(&records);
         ClusterSummary {
             since: cluster.from,
             uid: cluster.uid.clone(),
             versions: cluster.versions.clone(),
-            openshift_versions: openshift_versions(timeline, &records).unwrap_or_default(),
-            nodes: recorded(timeline, "", "nodes")
-                .map(|nodes| count_of(at_end(timeline, nodes, &records).count())),
+            openshift_versions,
+            nodes,
         }
     });
     summaries.collect()
