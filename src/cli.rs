@@ -215,6 +215,48 @@ pub(crate) fn unknown_flag(error: &clap::Error, words: &[OsString]) -> Option<Co
     })
 }
 
+/// Makes the error of a value behind a flag that takes it with `=` only; `None` of every other mistake.
+pub(crate) fn value_without_equals(
+    error: &clap::Error,
+    words: &[OsString],
+) -> Option<CommandError> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let place = words.iter().position(|word| word.to_str() == Some(value))?;
+    let flag = words.get(place.checked_sub(1)?)?.to_str()?;
+    let name = flag.strip_prefix("--")?;
+    let cli = Cli::command();
+    let (command, _) = default_reel::subcommand(words, &cli);
+    let mut flags = command.get_arguments();
+    let takes_equals = flags.any(|arg| arg.get_long() == Some(name) && arg.is_require_equals_set());
+    takes_equals.then(|| {
+        CommandError::usage(format!("unexpected argument: {value}")).hint(format!(
+            "write the value with an equals sign: {flag}={value}"
+        ))
+    })
+}
+
+/// Gives the hint of a wrong command line that has no other one.
+pub(crate) fn usage_hint(error: &clap::Error, words: &[OsString]) -> String {
+    let is_time = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(arg)) => arg.ends_with("<TIME>"),
+        _ => false,
+    };
+    if is_time {
+        return "the forms of TIME: kubereel help time".to_owned();
+    }
+    let cli = Cli::command();
+    let (_, start) = default_reel::subcommand(words, &cli);
+    let path = words.get(..start).unwrap_or_default().iter();
+    let path = path.filter_map(|word| word.to_str()).skip(1);
+    let path = path.map(|word| format!("{word} ")).collect::<Vec<String>>();
+    format!("usage and examples: kubereel {}--help", path.concat())
+}
+
 /// Makes the error of a flag whose number cannot be read; `None` of every other mistake.
 pub(crate) fn no_whole_number(error: &clap::Error) -> Option<CommandError> {
     let cause = std::error::Error::source(error)?;

@@ -275,7 +275,7 @@ fn with_reel(words: &[OsString], start: usize, reel: &OsStr) -> Vec<OsString> {
 }
 
 /// Lists what in a folder is called a reel.
-fn reels_in(folder: &Path) -> Vec<OsString> {
+pub(crate) fn reels_in(folder: &Path) -> Vec<OsString> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };

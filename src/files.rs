@@ -6,13 +6,13 @@ mod output;
 
 use crate::command_error::{CommandError, Exit};
 use crate::progress::ProgressReporter;
-use crate::{arguments, shell_words, words};
+use crate::{arguments, default_reel, shell_words, words};
 use encrypted::DecryptedFile;
 use kubereel_fetch::{
     FetchClient, FetchError, FetchOptions, FetchProgress, FetchedFile, ReelAddress, WantedFile,
 };
 use kubereel_format::{OpenError, Reel, copy_in_use, harmless, is_in_use};
-use kubereel_history::{FollowError, ReelFollower, Timeline};
+use kubereel_history::{FollowError, ReelFollower, Timeline, nearest};
 use kubereel_unpack::{CompressionForm, LocateError, LocatedReel, ReelCache, UnpackError};
 pub(crate) use output::OutputFile;
 use std::ffi::{OsStr, OsString};
@@ -530,10 +530,37 @@ pub(crate) fn explain_open(error: &OpenError) -> CommandError {
         {
             failed.hint("expected a path, or an address of http://, https:// or gs://")
         }
-        OpenError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-            failed.hint("to record one: kubereel record -o FILE; to try one: kubereel demo")
+        OpenError::Io { source, path } if source.kind() == io::ErrorKind::NotFound => {
+            failed.hint(missing_hint(path))
         }
         _ => failed,
+    }
+}
+
+/// Says which reel may be meant by a path where nothing is.
+fn missing_hint(path: &Path) -> String {
+    if default_reel::named_by_variable().is_some_and(|named| named == path.as_os_str()) {
+        return "the name is that of $KUBEREEL: set it to a reel, or name one in the command"
+            .to_owned();
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let folder_of = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let reels = default_reel::reels_in(folder_of);
+    let names = reels.iter().filter_map(|name| name.to_str());
+    let wrong = path.file_name().unwrap_or_default().to_string_lossy();
+    match nearest(&wrong, names).first() {
+        Some(near) => {
+            let near = folder.join(near);
+            format!(
+                "did you mean {}?",
+                shell_words::shell_word(near.as_os_str())
+            )
+        }
+        None => "to record one: kubereel record -o FILE; to try one: kubereel demo".to_owned(),
     }
 }
 

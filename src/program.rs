@@ -7,7 +7,6 @@ use crate::plugin::CalledAs;
 use crate::screen::Console;
 use crate::{arguments, cli, command, default_reel, files, kubectl_flags, redaction};
 use clap::{CommandFactory as _, Parser as _};
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -57,32 +56,13 @@ pub fn main() -> ExitCode {
             let known = cli::missing_resource(&error)
                 .or_else(|| cli::unknown_command(&error, &words))
                 .or_else(|| cli::unknown_flag(&error, &words))
+                .or_else(|| cli::value_without_equals(&error, &words))
                 .or_else(|| cli::no_whole_number(&error))
                 .or_else(|| cli::format_is_file(&error, &words));
             if let Some(error) = known {
                 return say(&error, &screen, called);
             }
-            // A closed terminal leaves no place for an error.
-            let text = error.render().to_string();
-            let shown = called.spoken(&text);
-            // Help is the program's own text; an error quotes the command line.
-            let shown = if error.use_stderr() {
-                Cow::Owned(redaction::public(&shown))
-            } else {
-                shown
-            };
-            drop(if shown == text {
-                // In colours.
-                error.print()
-            } else {
-                print_plain(&error, &shown)
-            });
-            let exit = if error.use_stderr() {
-                Exit::Usage
-            } else {
-                Exit::Yes
-            };
-            return exit.into();
+            return say_parsed(&error, &words, &screen, called);
         }
     };
     files::encrypted::take_identity(cli.age_identity);
@@ -102,12 +82,43 @@ fn is_recording(given: &[OsString]) -> bool {
     command.is_some_and(|word| word == "record" || word == "observe")
 }
 
-fn print_plain(error: &clap::Error, text: &str) -> io::Result<()> {
-    if error.use_stderr() {
-        io::stderr().lock().write_all(text.as_bytes())
-    } else {
-        io::stdout().lock().write_all(text.as_bytes())
+/// The parser's advice after an error, in the place of which a hint is given.
+const ADVICE: &str = "For more information, try '--help'.";
+
+/// Prints what the parser of the command line says: help, or an error with a hint.
+fn say_parsed(
+    error: &clap::Error,
+    words: &[OsString],
+    screen: &Console,
+    called: CalledAs,
+) -> ExitCode {
+    let text = error.render().to_string();
+    // A closed terminal leaves no place for an error.
+    if !error.use_stderr() {
+        let shown = called.spoken(&text);
+        drop(if shown == text {
+            // In colours.
+            error.print()
+        } else {
+            io::stdout().lock().write_all(shown.as_bytes())
+        });
+        return Exit::Yes.into();
     }
+    let paint = screen.err_paint();
+    let hint = format!(
+        "{}: {}",
+        paint.strong("hint"),
+        cli::usage_hint(error, words)
+    );
+    let text = text.replace(ADVICE, &hint);
+    let text = match text.strip_prefix("error") {
+        Some(rest) => format!("{}{rest}", paint.bad("error")),
+        None => text,
+    };
+    // An error quotes the command line.
+    let text = redaction::public(&called.spoken(&text));
+    drop(io::stderr().lock().write_all(text.as_bytes()));
+    Exit::Usage.into()
 }
 
 /// Prints an error, and gives its exit code.

@@ -441,6 +441,8 @@ pub(crate) enum ChangeTrust {
     Lost,
     /// The time span is longer than the recording.
     Outside,
+    /// No resource was recorded.
+    Unrecorded,
 }
 
 impl ChangeTrust {
@@ -454,6 +456,7 @@ impl ChangeTrust {
             }
             Self::Imported => AS_IMPORTED.to_owned(),
             Self::Complete => "complete".to_owned(),
+            Self::Unrecorded => "no resource was recorded".to_owned(),
             Self::Lost => "records of this time are lost: kubereel info names the loss".to_owned(),
             Self::Outside => {
                 let (start, end) = (timeline.start(), timeline.end());
@@ -496,15 +499,19 @@ impl ChangeTrust {
         // The announcement of a resource is a record, too.
         each.max().unwrap_or(if timeline.has_lost_records() {
             Self::Lost
-        } else {
+        } else if has_resources(timeline) {
             Self::Complete
+        } else {
+            Self::Unrecorded
         })
     }
 
     /// Gives the exit code of an answer that lists changes.
     pub(crate) const fn exit(self) -> Exit {
         match self {
-            Self::Late | Self::Gaps | Self::Lost | Self::Outside => Exit::Unknown,
+            Self::Late | Self::Gaps | Self::Lost | Self::Outside | Self::Unrecorded => {
+                Exit::Unknown
+            }
             Self::Imported | Self::Complete => Exit::Yes,
         }
     }
@@ -577,6 +584,11 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
     }
 }
 
+/// Tells whether any resource was recorded: none is, where no cluster answered.
+fn has_resources(timeline: &Timeline) -> bool {
+    timeline.resources().iter().next().is_some()
+}
+
 /// Says why a name names no recorded resource.
 fn unknown_resource(error: &SelectError, timeline: &Timeline) -> CommandError {
     let is_damaged = timeline.reel().has_losses() || timeline.has_lost_records();
@@ -584,12 +596,18 @@ fn unknown_resource(error: &SelectError, timeline: &Timeline) -> CommandError {
     if let SelectError::UnknownResource { name, .. } = error
         && let Some(known) = builtin_resource(name)
         && !is_damaged
+        && has_resources(timeline)
     {
         return CommandError::usage(format!("{error}: it has no {known}"))
             .hint("to list its resources: kubereel api-resources REEL")
             .of_missing_resource();
     }
     match error {
+        SelectError::UnknownResource { .. } if !is_damaged && !has_resources(timeline) => {
+            CommandError::unknown(format!("{error}: no resource was recorded"))
+                .hint("to see why: kubereel info REEL")
+                .of_missing_resource()
+        }
         SelectError::UnknownResource { .. } if is_damaged => {
             CommandError::reel(format!("{error}, as far as it can be read"))
                 .hint("to see where it is damaged: kubereel info REEL")

@@ -674,3 +674,46 @@ fn what_is_asked_outside_of_the_recording_was_not_observed() {
     .code(2)
     .says("is before --from");
 }
+
+#[test]
+fn a_wrong_command_line_has_a_hint_that_can_be_pasted() {
+    for (line, hint) in [
+        (
+            &["get", DEMO, "pods", "--at", "foo"][..],
+            "kubereel help time",
+        ),
+        (&["get", DEMO, "pods", "-o", "wid"], "kubereel get --help"),
+        (&["diff", DEMO], "kubereel diff --help"),
+        (
+            &["rollout", "status", DEMO, "pods", "--revision", "x"],
+            "--revision",
+        ),
+        (&["intervals", DEMO, "--lasting", "3s"], "--lasting=3s"),
+    ] {
+        kubereel(line).code(2).says(hint);
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::copy(DEMO, folder.path().join("demo.reel")).expect("copied");
+    let near = folder.path().join("dem.reel");
+    kubereel(&["info", near.to_str().expect("text")])
+        .code(3)
+        .says("demo.reel?");
+    let ran = run(program().args(["story"]).env("KUBEREEL", "nofile"));
+    ran.code(3).says("$KUBEREEL");
+}
+
+#[test]
+fn a_reel_of_no_cluster_answers_no_question() {
+    let reel = Reel::write(|path| Script::begin(path).finish());
+    for line in [
+        &["get", reel.path(), "pods"][..],
+        &["history", reel.path(), "pods/a"],
+        &["grep", reel.path(), "a"],
+        &["top-writers", reel.path()],
+        &["events", reel.path()],
+        &["wait", reel.path(), "pod/a", "--for=delete"],
+    ] {
+        let ran = kubereel(line).code(4);
+        assert!(!ran.err.contains("complete"), "{ran:?}");
+    }
+}
