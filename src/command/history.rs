@@ -379,7 +379,14 @@ fn say_the_rest(
         );
         screen.aside(line)?;
         if tally.shown > 0 && !tally.has_field && args.from.is_none() {
-            screen.aside(format!("hint: no version has {fields}"))?;
+            let place = match named.namespace {
+                "" => String::new(),
+                namespace => format!(" -n {namespace}"),
+            };
+            let object = named.written();
+            let blame = format!("kubereel blame REEL {object}{place}");
+            screen.aside(format!("note: no version has {fields}"))?;
+            screen.aside(harmless(&format!("hint: to see its fields: {blame}")))?;
         }
     } else if tally.shown == 0 && tally.unreadable == 0 {
         screen.aside("no version in this time span")?;

@@ -27,9 +27,9 @@ pub(crate) struct Args {
     /// Select this resource or object
     #[arg(long, value_name = "RESOURCE[/NAME]")]
     select: Option<String>,
-    /// The namespace of the object
-    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace, default_value = "default")]
-    namespace: String,
+    /// The namespace of the object, default: "default"; of a resource, show only the objects in it
+    #[arg(short, long, value_name = "NS", value_parser = arguments::namespace, requires = "select")]
+    namespace: Option<String>,
     /// Show only matching rows: words, /regex/, ns:NAME, kind:KIND, states such as bad and down, and in
     /// tables label:app=web and status.phase!=Running; ! negates a term
     #[arg(long, value_name = "FILTER", default_value = "", value_parser = filter)]
@@ -77,6 +77,20 @@ Keys:
     )
 }
 
+impl Args {
+    /// Gives the filter: a resource of a namespace is a table of its objects in it.
+    fn shown(&self) -> String {
+        let is_list = |select: &String| !select.contains('/');
+        let namespace = self.namespace.as_deref();
+        match namespace.filter(|_| self.select.as_ref().is_some_and(is_list)) {
+            Some(namespace) => format!("ns:{namespace} {}", self.filter)
+                .trim_end()
+                .to_owned(),
+            None => self.filter.clone(),
+        }
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let located = files::find_reel(&args.reel)?;
@@ -92,8 +106,11 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         copies: Some(files::copy_folder()),
         at: args.at,
         select: args.select.clone(),
-        namespace: args.namespace.clone(),
-        filter: args.filter.clone(),
+        namespace: args
+            .namespace
+            .clone()
+            .unwrap_or_else(|| "default".to_owned()),
+        filter: args.shown(),
         state_folder: arguments::state_folder(),
         zone: arguments::zone(),
         local_zone: arguments::local_zone(),

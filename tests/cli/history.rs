@@ -138,7 +138,8 @@ fn a_field_narrows_to_the_versions_that_change_it() {
         ".status.condtions",
     ])
     .code(0)
-    .says("hint: no version has .status.condtions");
+    .says("note: no version has .status.condtions")
+    .says("hint: to see its fields: kubereel blame ");
     kubereel(&["history", reel.path(), "co/etcd", "--field", ".status["])
         .code(2)
         .says("not a field: a bracket is not closed")

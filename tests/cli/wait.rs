@@ -500,7 +500,7 @@ fn a_resource_that_is_not_recorded_yet_is_waited_for() {
         .says("note: waiting for what is not recorded yet: no resource \"pod\" in this reel")
         .says("error: timed out: no resource \"pod\" in this reel");
     // What is wrong in the question does not become right.
-    wait(reel, &[&["pod/x", "--all"], &follow[..]].concat()).code(4);
+    wait(reel, &[&["pod/x", "--all"], &follow[..]].concat()).code(2);
     wait(reel, &["pod/x", "--for=create"]).code(4);
     drop(recorder);
 }

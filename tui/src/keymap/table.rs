@@ -79,7 +79,7 @@ pub(super) const KEYS: &[KeyBinding] = table! {
     Timeline [Char('x')] => [Pin],
         "x" "pin or unpin the selected object as a lane" "";
     Timeline [Char('P')] => [Pods],
-        "P" "show or hide the pod lanes of the selected namespace" "";
+        "P" "show or hide the pod lanes, of the selected namespace if there is one" "";
     Timeline [Char('X')] => [Unfold],
         "X" "unfold or fold the selected object: its conditions, its containers, the Pods of a workload" "unfold";
     Timeline [Char('A')] => [Stream],
