@@ -8,7 +8,7 @@
 
 use crate::list::ProblemWatcher;
 use crate::problem::{Problem, ProblemObject, ProblemSign};
-use crate::sign::{ProblemClass, SignKind};
+use crate::sign::{ProblemClass, SignKind, SignRule};
 use crate::words::shortened;
 use kubereel_format::{RecordedAt, ResourceInfo};
 use kubereel_history::{Timeline, harmless, timetext};
@@ -41,12 +41,12 @@ pub fn monitor_tests() -> Vec<Box<dyn MonitorTest>> {
     let operator_rules = all.filter(|about| OPERATOR_RULES.contains(&about.id.as_str()));
     let operator_rules: Rc<[MonitorTestInfo]> = operator_rules.cloned().collect();
     let shared = Rc::new(RefCell::new(SharedReading::Waiting));
-    for kind in SignKind::ALL {
-        if let Some((id, junit, resources)) = rule(kind) {
+    for &kind in SignKind::ALL {
+        if let Some(rule) = kind.rule() {
             tests.push(Box::new(ProblemTest {
                 kind,
-                resources,
-                about: about(kind, id, junit),
+                resources: rule.resources,
+                about: about(kind, rule),
                 shared: Rc::clone(&shared),
                 operator_rules: Rc::clone(&operator_rules),
                 watcher: None,
@@ -89,7 +89,7 @@ impl Watcher for SharedWatcher {
 /// The monitor test of one kind of sign.
 struct ProblemTest {
     kind: SignKind,
-    resources: RuleResources,
+    resources: &'static [&'static str],
     about: MonitorTestInfo,
     shared: Rc<RefCell<SharedReading>>,
     /// The rules that judge operators.
@@ -418,222 +418,16 @@ fn is_judged_upstream(problem: &Problem, kind: SignKind) -> bool {
     }
 }
 
-/// The resources that show a sign, first the one without which it is not known that nothing is wrong, apart from
-/// workloads, of which any kind will do; none if any object can. A lost claim is a finding without its volume.
-type RuleResources = &'static [&'static str];
-
-/// Returns the id of the rule of a kind of sign, its name in `JUnit`, and what it reads; `None`
-/// where upstream has rules for all of it.
-#[expect(clippy::too_many_lines, reason = "a table with a row for each kind")]
-const fn rule(kind: SignKind) -> Option<(&'static str, &'static str, RuleResources)> {
-    const PODS: RuleResources = &["pods"];
-    const EVENTS: RuleResources = &["events"];
-    const NODES: RuleResources = &["nodes"];
-    const WORKLOADS: RuleResources = &["deployments.apps", "statefulsets.apps", "daemonsets.apps"];
-    const VERSIONS: RuleResources = &["clusterversions.config.openshift.io"];
-    Some(match kind {
-        SignKind::OutOfMemory => (
-            "container-out-of-memory",
-            "containers should not be killed for lack of memory",
-            PODS,
-        ),
-        SignKind::ImagePull => (
-            "image-pull",
-            "the images of containers should be pulled",
-            PODS,
-        ),
-        SignKind::ContainerConfig => (
-            "container-config",
-            "the ConfigMaps, Secrets and keys that containers refer to should exist",
-            PODS,
-        ),
-        SignKind::ContainerStart => ("container-start", "containers should start", PODS),
-        SignKind::ContainerExit => (
-            "container-exit",
-            "containers should not exit with an error",
-            PODS,
-        ),
-        SignKind::Unschedulable => ("pod-unschedulable", "Pods should be scheduled", PODS),
-        SignKind::Evicted => (
-            "pod-evicted",
-            "Pods should not be evicted, preempted or rejected",
-            PODS,
-        ),
-        SignKind::PodFailed => ("pod-failed", "Pods should not fail", PODS),
-        SignKind::CreateFailed => (
-            "pod-creation",
-            "controllers should be able to create Pods",
-            EVENTS,
-        ),
-        SignKind::QuotaExceeded => (
-            "quota-exceeded",
-            "quotas should not be exceeded, nor refuse what is wanted",
-            &["resourcequotas"],
-        ),
-        SignKind::RunMissed => (
-            "cronjob-runs",
-            "CronJobs should run when they are due",
-            &["cronjobs.batch"],
-        ),
-        SignKind::Webhook => (
-            "webhook-unavailable",
-            "webhooks should be reachable",
-            EVENTS,
-        ),
-        SignKind::SigningRequest => (
-            "signing-request",
-            "certificate signing requests should be approved and signed",
-            &["certificatesigningrequests.certificates.k8s.io"],
-        ),
-        SignKind::Unreconciled => (
-            "generation-observed",
-            "controllers should observe the changes of their objects",
-            &[],
-        ),
-        SignKind::VolumeMount => (
-            "volume-mount",
-            "volumes should be attached and mounted",
-            EVENTS,
-        ),
-        SignKind::Sandbox => (
-            "pod-network",
-            "the network of Pods should be set up",
-            EVENTS,
-        ),
-        SignKind::Probe => ("container-probe", "probes should not fail for long", PODS),
-        SignKind::PodPending => ("pod-pending", "Pods should not stay Pending", PODS),
-        SignKind::PodTerminating => (
-            "pod-terminating",
-            "Pods should end after their deletion",
-            PODS,
-        ),
-        SignKind::JobFailed => ("job-failed", "Jobs should not fail", &["jobs.batch"]),
-        SignKind::RolloutStuck => (
-            "rollout-stuck",
-            "rollouts should make progress",
-            &["deployments.apps"],
-        ),
-        SignKind::Unavailable => (
-            "workload-unavailable",
-            "workloads should have the available replicas that they must have",
-            WORKLOADS,
-        ),
-        SignKind::ReplicasMissing => (
-            "workload-replicas",
-            "workloads should have the replicas that are wanted",
-            WORKLOADS,
-        ),
-        SignKind::Autoscaler => (
-            "autoscaler",
-            "autoscalers should be able to scale",
-            &["horizontalpodautoscalers.autoscaling"],
-        ),
-        SignKind::DrainHeld => (
-            "drain-held",
-            "disruption budgets should not hold drains for long",
-            NODES,
-        ),
-        SignKind::NodeNotReady => ("node-not-ready", "Nodes should be ready", NODES),
-        SignKind::NodeRebooted => (
-            "node-rebooted",
-            "Nodes should be drained before they are rebooted",
-            NODES,
-        ),
-        SignKind::NodePressure => (
-            "node-pressure",
-            "Nodes should not run out of a resource",
-            NODES,
-        ),
-        SignKind::NodeCordoned => (
-            "node-cordoned",
-            "Nodes should not be unschedulable for long",
-            NODES,
-        ),
-        SignKind::ClaimPending => (
-            "claim-pending",
-            "claims should be bound",
-            &["persistentvolumeclaims"],
-        ),
-        SignKind::Volume => (
-            "volume-failed",
-            "volumes should not be lost or fail",
-            &[
-                "persistentvolumes",
-                "persistentvolumeclaims",
-                "volumeattachments.storage.k8s.io",
-            ],
-        ),
-        SignKind::NoEndpoints => (
-            "service-endpoints",
-            "Services should have ready endpoints",
-            &["endpointslices.discovery.k8s.io", "services"],
-        ),
-        SignKind::ApiService => (
-            "api-service",
-            "aggregated APIs should be available",
-            &["apiservices.apiregistration.k8s.io"],
-        ),
-        SignKind::NamespaceStuck => (
-            "namespace-terminating",
-            "namespaces should be removed after their deletion",
-            &["namespaces"],
-        ),
-        SignKind::DeletionStuck => (
-            "deletion-stuck",
-            "objects should be removed after their deletion",
-            &[],
-        ),
-        SignKind::Certificate => (
-            "certificate-expiring",
-            "certificates should be renewed before they expire",
-            &[],
-        ),
-        SignKind::LeaderFlapping => (
-            "leader-flapping",
-            "leaders should not change again and again",
-            &["leases.coordination.k8s.io", "configmaps", "endpoints"],
-        ),
-        SignKind::ReleaseNotAccepted => (
-            "release-accepted",
-            "the releases of updates should be retrieved and accepted",
-            VERSIONS,
-        ),
-        SignKind::VersionFailing => (
-            "cluster-version-failing",
-            "the cluster version operator should not fail",
-            VERSIONS,
-        ),
-        SignKind::PoolDegraded => (
-            "pool-degraded",
-            "pools of Nodes should not be degraded",
-            &["machineconfigpools.machineconfiguration.openshift.io"],
-        ),
-        SignKind::Condition => (
-            "condition-not-met",
-            "the conditions of objects should say that they are well",
-            &[],
-        ),
-        SignKind::Events => (
-            "warnings-repeat",
-            "Warning Events should not repeat again and again",
-            EVENTS,
-        ),
-        SignKind::ApiOutage => ("api-outage", "the API server should answer", &[]),
-        // `operator-available` and `operator-degraded` judge every operator.
-        SignKind::OperatorUnavailable | SignKind::OperatorDegraded => return None,
-    })
-}
-
-fn about(kind: SignKind, id: &str, junit: &str) -> MonitorTestInfo {
+fn about(kind: SignKind, rule: &SignRule) -> MonitorTestInfo {
     let class = match kind.class() {
         ProblemClass::Fault => RuleClass::Fault,
         ProblemClass::Disruption => RuleClass::Disruption,
         ProblemClass::Upgrade => RuleClass::Upgrade,
     };
     MonitorTestInfo {
-        id: id.to_owned(),
+        id: rule.id.to_owned(),
         monitor: PROBLEMS_MONITOR.to_owned(),
-        junit: junit.to_owned(),
+        junit: rule.junit.to_owned(),
         description: format!("No problem is of the kind {}.", kind.as_str()),
         owner: "kubereel".to_owned(),
         origin: "docs/problems.md".to_owned(),

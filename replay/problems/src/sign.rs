@@ -3,124 +3,241 @@
 //! Signs are read from one version alone, without a clock. Whether a sign is a problem depends on how
 //! long it lasts: [`SignKind::grace`] says what is normal while things start or roll.
 
-use kubereel_format::RecordedAt;
+use kubereel_format::{RecordedAt, worded};
 use std::time::Duration;
 
+/// Defines the kinds of signs. A row has the kind, its word where the object itself gives no reason, the class of the
+/// problem that it names, how much of a cluster it affects (the more, the higher), how many seconds it is normal while
+/// the object was never well in its life and afterwards, and its rule: the id, the name in `JUnit`, and the resources
+/// that show it.
+macro_rules! sign_kinds {
+    ($(#[$meta:meta])* pub enum SignKind {$(
+        $(#[$doc:meta])* $kind:ident $word:literal $class:ident $weight:literal
+            ($starting:literal, $was_well:literal) $($id:literal $junit:literal [$($resource:literal),*])?;
+    )+}) => {
+        $(#[$meta])*
+        pub enum SignKind {
+            $($(#[$doc])* $kind,)+
+        }
+
+        impl SignKind {
+            /// Every kind, in this order.
+            pub(crate) const ALL: &[Self] = &[$(Self::$kind),+];
+
+            /// Returns the word for the kind where the object itself gives no reason.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $word,)+
+                }
+            }
+
+            /// Returns the class of the problem that the sign names.
+            pub(crate) const fn class(self) -> ProblemClass {
+                match self {
+                    $(Self::$kind => ProblemClass::$class,)+
+                }
+            }
+
+            /// Returns how much of a cluster the sign affects: the more, the higher.
+            pub(crate) const fn weight(self) -> i32 {
+                match self {
+                    $(Self::$kind => $weight,)+
+                }
+            }
+
+            /// Returns how long the sign is normal. A sign that nothing ended needs a sixth of it: what
+            /// is under way at the end of a recording is seldom slow at just that moment.
+            pub(crate) const fn grace(self) -> SignGrace {
+                match self {
+                    $(Self::$kind => SignGrace {
+                        starting: Duration::from_secs($starting),
+                        was_well: Duration::from_secs($was_well),
+                    },)+
+                }
+            }
+
+            /// Returns the rule; `None` where upstream has rules for all of it.
+            pub(crate) const fn rule(self) -> Option<&'static SignRule> {
+                let rules: &[SignRule] = match self {
+                    $(Self::$kind => &[$(SignRule {
+                        id: $id,
+                        junit: $junit,
+                        resources: &[$($resource),*],
+                    })?],)+
+                };
+                rules.first()
+            }
+        }
+    };
+}
+
+sign_kinds! {
 /// What kind of thing is wrong, the most telling first: of several signs of one problem, the first in
 /// this order names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SignKind {
     /// A container was killed because it needed too much memory.
-    OutOfMemory,
+    OutOfMemory "OOMKilled" Fault 72 (0, 0)
+        "container-out-of-memory" "containers should not be killed for lack of memory" ["pods"];
     /// The image of a container cannot be pulled.
-    ImagePull,
+    ImagePull "ErrImagePull" Fault 72 (15, 15)
+        "image-pull" "the images of containers should be pulled" ["pods"];
     /// A container refers to what does not exist.
-    ContainerConfig,
+    ContainerConfig "CreateContainerConfigError" Fault 72 (10, 10)
+        "container-config" "the ConfigMaps, Secrets and keys that containers refer to should exist" ["pods"];
     /// A container cannot be started.
-    ContainerStart,
+    ContainerStart "RunContainerError" Fault 72 (10, 10)
+        "container-start" "containers should start" ["pods"];
     /// A container exits with an error, once or again and again.
-    ContainerExit,
+    ContainerExit "Error" Fault 72 (0, 0)
+        "container-exit" "containers should not exit with an error" ["pods"];
     /// The scheduler finds no Node.
-    Unschedulable,
+    Unschedulable "Unschedulable" Fault 71 (30, 30)
+        "pod-unschedulable" "Pods should be scheduled" ["pods"];
     /// A Pod was evicted, preempted or rejected by the kubelet.
-    Evicted,
+    Evicted "Evicted" Disruption 56 (0, 0)
+        "pod-evicted" "Pods should not be evicted, preempted or rejected" ["pods"];
     /// A Pod failed.
-    PodFailed,
+    PodFailed "Failed" Fault 60 (0, 0)
+        "pod-failed" "Pods should not fail" ["pods"];
     /// A controller cannot create Pods, or a `ReplicaSet` for them.
-    CreateFailed,
+    CreateFailed "FailedCreate" Fault 71 (10, 5)
+        "pod-creation" "controllers should be able to create Pods" ["events"];
     /// A quota is exceeded, or used up while something is refused for it.
-    QuotaExceeded,
+    // What is refused for it comes first.
+    QuotaExceeded "QuotaExceeded" Fault 50 (60, 30)
+        "quota-exceeded" "quotas should not be exceeded, nor refuse what is wanted" ["resourcequotas"];
     /// A volume cannot be mounted or attached.
-    VolumeMount,
+    VolumeMount "FailedMount" Fault 68 (60, 60)
+        "volume-mount" "volumes should be attached and mounted" ["events"];
     /// The network of a Pod cannot be set up.
-    Sandbox,
+    Sandbox "FailedCreatePodSandBox" Fault 68 (60, 60)
+        "pod-network" "the network of Pods should be set up" ["events"];
     /// A probe fails: a container runs and is not ready, or is killed for it.
-    Probe,
+    // Probes of a starting container fail until it has started.
+    Probe "Unhealthy" Fault 67 (300, 30)
+        "container-probe" "probes should not fail for long" ["pods"];
     /// A Pod stays Pending.
-    PodPending,
+    // It is Pending until its init containers have ended.
+    PodPending "Pending" Fault 60 (300, 300)
+        "pod-pending" "Pods should not stay Pending" ["pods"];
     /// A Pod does not end after its deletion.
-    PodTerminating,
+    PodTerminating "StuckTerminating" Fault 60 (120, 120)
+        "pod-terminating" "Pods should end after their deletion" ["pods"];
     /// A Job failed.
-    JobFailed,
+    JobFailed "JobFailed" Fault 70 (0, 0)
+        "job-failed" "Jobs should not fail" ["jobs.batch"];
     /// A `CronJob` did not run when it was due.
-    RunMissed,
+    RunMissed "MissSchedule" Fault 60 (0, 0)
+        "cronjob-runs" "CronJobs should run when they are due" ["cronjobs.batch"];
     /// A rollout makes no progress.
-    RolloutStuck,
+    RolloutStuck "ProgressDeadlineExceeded" Fault 68 (0, 0)
+        "rollout-stuck" "rollouts should make progress" ["deployments.apps"];
     /// A workload has fewer available replicas than it must have.
-    Unavailable,
+    Unavailable "Unavailable" Disruption 68 (300, 30)
+        "workload-unavailable" "workloads should have the available replicas that they must have"
+        ["deployments.apps", "statefulsets.apps", "daemonsets.apps"];
     /// A workload has fewer replicas than wanted.
-    ReplicasMissing,
+    ReplicasMissing "ReplicasMissing" Disruption 58 (300, 180)
+        "workload-replicas" "workloads should have the replicas that are wanted"
+        ["deployments.apps", "statefulsets.apps", "daemonsets.apps"];
     /// An autoscaler cannot scale.
-    Autoscaler,
+    Autoscaler "AutoscalerFailed" Fault 60 (300, 60)
+        "autoscaler" "autoscalers should be able to scale" ["horizontalpodautoscalers.autoscaling"];
     /// A disruption budget holds a drain.
-    DrainHeld,
+    DrainHeld "DisruptionBudgetHoldsDrain" Disruption 70 (10, 10)
+        "drain-held" "disruption budgets should not hold drains for long" ["nodes"];
     /// A Node does not work.
-    NodeNotReady,
+    NodeNotReady "NodeNotReady" Disruption 86 (300, 5)
+        "node-not-ready" "Nodes should be ready" ["nodes"];
     /// A Node was rebooted.
-    NodeRebooted,
+    NodeRebooted "NodeRebooted" Disruption 86 (0, 0)
+        "node-rebooted" "Nodes should be drained before they are rebooted" ["nodes"];
     /// A Node runs out of a resource, or reports another trouble.
-    NodePressure,
+    NodePressure "NodePressure" Fault 76 (5, 0)
+        "node-pressure" "Nodes should not run out of a resource" ["nodes"];
     /// A Node takes no Pods for a long time.
-    NodeCordoned,
+    NodeCordoned "NodeCordoned" Disruption 40 (3_600, 3_600)
+        "node-cordoned" "Nodes should not be unschedulable for long" ["nodes"];
     /// A volume is lost, failed, or not attached.
-    Volume,
+    Volume "VolumeFailed" Fault 66 (60, 60)
+        "volume-failed" "volumes should not be lost or fail"
+        ["persistentvolumes", "persistentvolumeclaims", "volumeattachments.storage.k8s.io"];
     /// A claim is not bound.
-    ClaimPending,
+    ClaimPending "ClaimPending" Fault 66 (60, 30)
+        "claim-pending" "claims should be bound" ["persistentvolumeclaims"];
     /// A Service has no ready endpoints.
-    NoEndpoints,
+    NoEndpoints "NoReadyEndpoints" Disruption 70 (180, 10)
+        "service-endpoints" "Services should have ready endpoints" ["endpointslices.discovery.k8s.io", "services"];
     /// An aggregated API is not available.
-    ApiService,
+    ApiService "APIServiceUnavailable" Disruption 80 (120, 10)
+        "api-service" "aggregated APIs should be available" ["apiservices.apiregistration.k8s.io"];
     /// A webhook cannot be called, and what it should admit or convert is refused.
-    Webhook,
+    // What it takes a new Pod behind it to be reached is normal.
+    Webhook "WebhookUnavailable" Fault 78 (10, 10)
+        "webhook-unavailable" "webhooks should be reachable" ["events"];
     /// A namespace is not removed after its deletion.
-    NamespaceStuck,
+    NamespaceStuck "NamespaceStuckTerminating" Fault 66 (120, 120)
+        "namespace-terminating" "namespaces should be removed after their deletion" ["namespaces"];
     /// An object is not removed after its deletion.
-    DeletionStuck,
+    // A deletion may wait for others: that of a Node for its drain, of an owner for what it owns, of a claim for
+    // its Pods.
+    DeletionStuck "DeletionStuck" Fault 64 (300, 300)
+        "deletion-stuck" "objects should be removed after their deletion" [];
     /// A certificate, or all of a bundle of certificate authorities, is about to expire, or has.
-    Certificate,
+    Certificate "CertificateExpiring" Fault 58 (0, 0)
+        "certificate-expiring" "certificates should be renewed before they expire" [];
     /// A certificate was requested, and nobody approves or signs it.
-    SigningRequest,
+    SigningRequest "SigningRequestPending" Fault 56 (300, 300)
+        "signing-request" "certificate signing requests should be approved and signed"
+        ["certificatesigningrequests.certificates.k8s.io"];
     /// The holder of a Lease, or of another lock of a leader, changes again and again.
-    LeaderFlapping,
+    LeaderFlapping "LeaderElectionFlapping" Fault 56 (0, 0)
+        "leader-flapping" "leaders should not change again and again"
+        ["leases.coordination.k8s.io", "configmaps", "endpoints"];
     /// A `ClusterOperator` is not available.
-    OperatorUnavailable,
+    // An operator is unavailable and degraded until it has been installed. `operator-available` and
+    // `operator-degraded` judge every operator.
+    OperatorUnavailable "OperatorUnavailable" Disruption 90 (1_800, 0);
     /// A `ClusterOperator` is degraded.
-    OperatorDegraded,
+    OperatorDegraded "OperatorDegraded" Fault 82 (1_800, 0);
     /// The release of an update cannot be retrieved or is refused.
-    ReleaseNotAccepted,
+    ReleaseNotAccepted "ReleaseNotAccepted" Upgrade 82 (0, 0)
+        "release-accepted" "the releases of updates should be retrieved and accepted"
+        ["clusterversions.config.openshift.io"];
     /// The cluster version operator fails.
-    VersionFailing,
+    VersionFailing "ClusterVersionFailing" Upgrade 84 (600, 0)
+        "cluster-version-failing" "the cluster version operator should not fail"
+        ["clusterversions.config.openshift.io"];
     /// A pool of Nodes is degraded.
-    PoolDegraded,
+    PoolDegraded "MachineConfigPoolDegraded" Upgrade 80 (600, 0)
+        "pool-degraded" "pools of Nodes should not be degraded"
+        ["machineconfigpools.machineconfiguration.openshift.io"];
     /// A condition says that an object of any kind is not well.
-    Condition,
+    Condition "ConditionNotMet" Fault 64 (600, 60)
+        "condition-not-met" "the conditions of objects should say that they are well" [];
     /// The controller of an object does not observe a change of it.
-    Unreconciled,
+    Unreconciled "GenerationNotObserved" Fault 56 (300, 300)
+        "generation-observed" "controllers should observe the changes of their objects" [];
     /// Warning Events repeat.
-    Events,
+    Events "RepeatedWarningEvents" Fault 20 (0, 0)
+        "warnings-repeat" "Warning Events should not repeat again and again" ["events"];
     /// The API server did not answer.
-    ApiOutage,
+    ApiOutage "APIServerNotReachable" Disruption 92 (0, 0)
+        "api-outage" "the API server should answer" [];
+}
 }
 
-/// What a problem belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ProblemClass {
-    /// Something stopped working.
-    Fault,
-    /// Something was unavailable for a while.
-    Disruption,
-    /// An installation or an upgrade does not go on.
-    Upgrade,
-}
-
-impl ProblemClass {
-    /// Returns the word that is shown to people and programs.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Fault => "fault",
-            Self::Disruption => "disruption",
-            Self::Upgrade => "upgrade",
-        }
+worded! {
+    /// What a problem belongs to.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum ProblemClass {
+        /// Something stopped working.
+        Fault = "fault",
+        /// Something was unavailable for a while.
+        Disruption = "disruption",
+        /// An installation or an upgrade does not go on.
+        Upgrade = "upgrade",
     }
 }
 
@@ -133,111 +250,18 @@ pub(crate) struct SignGrace {
     pub(crate) was_well: Duration,
 }
 
-const fn grace(starting: u64, was_well: u64) -> SignGrace {
-    SignGrace {
-        starting: Duration::from_secs(starting),
-        was_well: Duration::from_secs(was_well),
-    }
+/// The rule that judges signs of a kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SignRule {
+    pub(crate) id: &'static str,
+    /// Its name in `JUnit`.
+    pub(crate) junit: &'static str,
+    /// The resources that show a sign, first the one without which it is not known that nothing is wrong, apart from
+    /// workloads, of which any kind will do; none if any object can. A lost claim is a finding without its volume.
+    pub(crate) resources: &'static [&'static str],
 }
 
 impl SignKind {
-    /// Every kind, in this order.
-    pub(crate) const ALL: [Self; 45] = [
-        Self::OutOfMemory,
-        Self::ImagePull,
-        Self::ContainerConfig,
-        Self::ContainerStart,
-        Self::ContainerExit,
-        Self::Unschedulable,
-        Self::Evicted,
-        Self::PodFailed,
-        Self::CreateFailed,
-        Self::QuotaExceeded,
-        Self::VolumeMount,
-        Self::Sandbox,
-        Self::Probe,
-        Self::PodPending,
-        Self::PodTerminating,
-        Self::JobFailed,
-        Self::RunMissed,
-        Self::RolloutStuck,
-        Self::Unavailable,
-        Self::ReplicasMissing,
-        Self::Autoscaler,
-        Self::DrainHeld,
-        Self::NodeNotReady,
-        Self::NodeRebooted,
-        Self::NodePressure,
-        Self::NodeCordoned,
-        Self::Volume,
-        Self::ClaimPending,
-        Self::NoEndpoints,
-        Self::ApiService,
-        Self::Webhook,
-        Self::NamespaceStuck,
-        Self::DeletionStuck,
-        Self::Certificate,
-        Self::SigningRequest,
-        Self::LeaderFlapping,
-        Self::OperatorUnavailable,
-        Self::OperatorDegraded,
-        Self::ReleaseNotAccepted,
-        Self::VersionFailing,
-        Self::PoolDegraded,
-        Self::Condition,
-        Self::Unreconciled,
-        Self::Events,
-        Self::ApiOutage,
-    ];
-
-    /// Returns how long the sign is normal. A sign that nothing ended needs a sixth of it: what
-    /// is under way at the end of a recording is seldom slow at just that moment.
-    pub(crate) const fn grace(self) -> SignGrace {
-        match self {
-            Self::OutOfMemory
-            | Self::ContainerExit
-            | Self::PodFailed
-            | Self::Evicted
-            | Self::JobFailed
-            | Self::RunMissed
-            | Self::RolloutStuck
-            | Self::NodeRebooted
-            | Self::LeaderFlapping
-            | Self::Certificate
-            | Self::ReleaseNotAccepted
-            | Self::Events
-            | Self::ApiOutage => grace(0, 0),
-            // Of a webhook, what it takes a new Pod behind it to be reached.
-            Self::ContainerConfig | Self::ContainerStart | Self::DrainHeld | Self::Webhook => {
-                grace(10, 10)
-            }
-            Self::CreateFailed => grace(10, 5),
-            Self::ImagePull => grace(15, 15),
-            Self::Unschedulable => grace(30, 30),
-            Self::Volume | Self::Sandbox | Self::VolumeMount => grace(60, 60),
-            Self::ClaimPending | Self::QuotaExceeded => grace(60, 30),
-            Self::PodTerminating | Self::NamespaceStuck => grace(120, 120),
-            // Probes of a starting container fail until it has started.
-            Self::Probe | Self::Unavailable => grace(300, 30),
-            Self::ReplicasMissing => grace(300, 180),
-            // A Pod is Pending until its init containers have ended, and a deletion may wait for others: that of a Node
-            // for its drain, of an owner for what it owns, of a claim for its Pods.
-            Self::PodPending | Self::DeletionStuck | Self::SigningRequest | Self::Unreconciled => {
-                grace(300, 300)
-            }
-            Self::Autoscaler => grace(300, 60),
-            Self::NodeNotReady => grace(300, 5),
-            Self::NodePressure => grace(5, 0),
-            Self::NodeCordoned => grace(3_600, 3_600),
-            Self::NoEndpoints => grace(180, 10),
-            Self::ApiService => grace(120, 10),
-            // An operator is unavailable and degraded until it has been installed.
-            Self::OperatorUnavailable | Self::OperatorDegraded => grace(1_800, 0),
-            Self::VersionFailing | Self::PoolDegraded => grace(600, 0),
-            Self::Condition => grace(600, 60),
-        }
-    }
-
     /// Returns whether the object is a part of the cluster itself: it is new only while the cluster is installed, or
     /// while the recording shows its creation.
     pub(crate) const fn is_of_cluster(self) -> bool {
@@ -289,114 +313,6 @@ impl SignKind {
             self,
             Self::PodTerminating | Self::NamespaceStuck | Self::DeletionStuck
         )
-    }
-
-    /// Returns the class of the problem that the sign names.
-    pub(crate) const fn class(self) -> ProblemClass {
-        match self {
-            Self::Unavailable
-            | Self::ReplicasMissing
-            | Self::NodeNotReady
-            | Self::NodeRebooted
-            | Self::NodeCordoned
-            | Self::NoEndpoints
-            | Self::ApiService
-            | Self::OperatorUnavailable
-            | Self::Evicted
-            | Self::DrainHeld
-            | Self::ApiOutage => ProblemClass::Disruption,
-            Self::ReleaseNotAccepted | Self::VersionFailing | Self::PoolDegraded => {
-                ProblemClass::Upgrade
-            }
-            _ => ProblemClass::Fault,
-        }
-    }
-
-    /// Returns how much of a cluster the sign affects: the more, the higher.
-    pub(crate) const fn weight(self) -> i32 {
-        match self {
-            Self::ApiOutage => 92,
-            Self::OperatorUnavailable => 90,
-            Self::NodeNotReady | Self::NodeRebooted => 86,
-            Self::VersionFailing => 84,
-            Self::OperatorDegraded | Self::ReleaseNotAccepted => 82,
-            Self::PoolDegraded | Self::ApiService => 80,
-            Self::Webhook => 78,
-            Self::NodePressure => 76,
-            Self::OutOfMemory
-            | Self::ImagePull
-            | Self::ContainerConfig
-            | Self::ContainerStart
-            | Self::ContainerExit => 72,
-            Self::Unschedulable | Self::CreateFailed => 71,
-            Self::JobFailed | Self::DrainHeld | Self::NoEndpoints => 70,
-            Self::Unavailable | Self::RolloutStuck | Self::VolumeMount | Self::Sandbox => 68,
-            Self::Probe => 67,
-            Self::ClaimPending | Self::Volume | Self::NamespaceStuck => 66,
-            Self::Condition | Self::DeletionStuck => 64,
-            Self::PodFailed
-            | Self::PodPending
-            | Self::PodTerminating
-            | Self::Autoscaler
-            | Self::RunMissed => 60,
-            Self::ReplicasMissing | Self::Certificate => 58,
-            Self::Evicted | Self::LeaderFlapping | Self::SigningRequest | Self::Unreconciled => 56,
-            // What is refused for it comes first.
-            Self::QuotaExceeded => 50,
-            Self::NodeCordoned => 40,
-            Self::Events => 20,
-        }
-    }
-
-    /// Returns the word for the kind where the object itself gives no reason.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::OutOfMemory => "OOMKilled",
-            Self::ImagePull => "ErrImagePull",
-            Self::ContainerConfig => "CreateContainerConfigError",
-            Self::ContainerStart => "RunContainerError",
-            Self::ContainerExit => "Error",
-            Self::Unschedulable => "Unschedulable",
-            Self::Evicted => "Evicted",
-            Self::PodFailed => "Failed",
-            Self::CreateFailed => "FailedCreate",
-            Self::QuotaExceeded => "QuotaExceeded",
-            Self::VolumeMount => "FailedMount",
-            Self::Sandbox => "FailedCreatePodSandBox",
-            Self::Probe => "Unhealthy",
-            Self::PodPending => "Pending",
-            Self::PodTerminating => "StuckTerminating",
-            Self::JobFailed => "JobFailed",
-            Self::RunMissed => "MissSchedule",
-            Self::RolloutStuck => "ProgressDeadlineExceeded",
-            Self::Unavailable => "Unavailable",
-            Self::ReplicasMissing => "ReplicasMissing",
-            Self::Autoscaler => "AutoscalerFailed",
-            Self::DrainHeld => "DisruptionBudgetHoldsDrain",
-            Self::NodeNotReady => "NodeNotReady",
-            Self::NodeRebooted => "NodeRebooted",
-            Self::NodePressure => "NodePressure",
-            Self::NodeCordoned => "NodeCordoned",
-            Self::ClaimPending => "ClaimPending",
-            Self::Volume => "VolumeFailed",
-            Self::NoEndpoints => "NoReadyEndpoints",
-            Self::ApiService => "APIServiceUnavailable",
-            Self::Webhook => "WebhookUnavailable",
-            Self::NamespaceStuck => "NamespaceStuckTerminating",
-            Self::DeletionStuck => "DeletionStuck",
-            Self::Certificate => "CertificateExpiring",
-            Self::SigningRequest => "SigningRequestPending",
-            Self::LeaderFlapping => "LeaderElectionFlapping",
-            Self::OperatorUnavailable => "OperatorUnavailable",
-            Self::OperatorDegraded => "OperatorDegraded",
-            Self::ReleaseNotAccepted => "ReleaseNotAccepted",
-            Self::VersionFailing => "ClusterVersionFailing",
-            Self::PoolDegraded => "MachineConfigPoolDegraded",
-            Self::Condition => "ConditionNotMet",
-            Self::Unreconciled => "GenerationNotObserved",
-            Self::Events => "RepeatedWarningEvents",
-            Self::ApiOutage => "APIServerNotReachable",
-        }
     }
 }
 
