@@ -6,13 +6,13 @@ use crate::compute::{self, SpanScope};
 use crate::facts::{FactsOverTime, FactsWatcher};
 use crate::feed::{StateWatcher, Watcher};
 use crate::gather::{
-    Events, Generations, Leases, Machines, Mode, Nodes, Operators, PodName, PodsWatcher, Pools,
-    VersionWatcher, WantedIntervals, conditions, recording,
+    Events, InstantRules, InstantWatcher, Mode, PodName, PodsWatcher, WantedIntervals, conditions,
+    recording,
 };
 use crate::interval::{Interval, Intervals, SharedTexts, source};
 use crate::open_ends::end_unobserved;
 use crate::unseen::Unseen;
-use kubereel_cluster::{StateKind, StateTrack};
+use kubereel_cluster::StateTrack;
 use kubereel_history::Timeline;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,15 +35,9 @@ pub struct Gathering {
     facts: FactsWatcher,
     /// The states that spans are views of; none where upstream's rules count.
     states: Option<StateWatcher>,
-    operators: Option<Operators>,
-    version: Option<VersionWatcher>,
-    nodes: Option<Nodes>,
+    instants: Vec<InstantWatcher>,
     pods: Option<PodsWatcher>,
     events: Option<Events>,
-    machines: Option<Machines>,
-    generations: Option<Generations>,
-    pools: Option<Pools>,
-    leases: Option<Leases>,
 }
 
 /// What a pass gave.
@@ -67,37 +61,24 @@ impl Gathering {
     pub fn only(timeline: &Timeline, mode: Mode, is_wanted: impl Fn(&str) -> bool) -> Self {
         let start = timeline.start();
         let any = |sources: &[&str]| sources.iter().any(|source| is_wanted(source));
-        let monitor = source::CLUSTER_OPERATOR_MONITOR;
         let events = any(&[
             source::KUBE_EVENT,
             source::NODE_STATE,
             source::API_SERVER_GRACEFUL_SHUTDOWN,
         ]);
-        let operators = any(&[monitor, source::OPERATOR_STATE]);
-        let version = any(&[monitor, source::VERSION_STATE]);
-        let pools = any(&[source::POOL_MONITOR, source::POOL_STATE]);
-        let nodes = any(&[
-            source::NODE_MONITOR,
-            source::NODE_STATE,
-            source::NODE_UNEXPECTED_NOT_READY,
-            source::NODE_UNREACHABLE,
-        ]);
-        let kinds = [
-            (StateKind::Node, nodes),
-            (StateKind::Operator, operators),
-            (StateKind::Version, version),
-            (StateKind::Pool, pools),
-        ];
-        let wanted = kinds.into_iter().filter(|(_, is_wanted)| *is_wanted);
-        let kinds = wanted.map(|(kind, _)| kind);
+        let rules = InstantRules::ALL.into_iter();
+        let rules = rules.filter(|rules| any(rules.sources));
+        let rules: Vec<&InstantRules> = rules.collect();
+        let kinds = rules.iter().filter_map(|rules| rules.state);
         Self {
             mode,
             kept: WantedIntervals::default(),
             facts: FactsWatcher::new(events_group(timeline)),
             states: mode.is_exact().then(|| StateWatcher::new(kinds)),
-            operators: operators.then(|| Operators::new(mode, start)),
-            version: version.then(|| VersionWatcher::new(mode, start)),
-            nodes: nodes.then(|| Nodes::new(mode)),
+            instants: rules
+                .into_iter()
+                .map(|rules| InstantWatcher::new(rules, mode, start))
+                .collect(),
             pods: any(&[
                 source::POD_MONITOR,
                 source::POD_STATE,
@@ -105,10 +86,6 @@ impl Gathering {
             ])
             .then(|| PodsWatcher::new(mode)),
             events: events.then(|| Events::new(mode, start, events_group(timeline))),
-            machines: any(&[source::MACHINE_MONITOR]).then(|| Machines::new(mode)),
-            generations: any(&[source::GENERATION_MONITOR]).then(Generations::default),
-            pools: pools.then(|| Pools::new(mode)),
-            leases: any(&[source::LEASE_MONITOR, source::LEASE_STATE]).then(|| Leases::new(mode)),
         }
     }
 
@@ -123,27 +100,15 @@ impl Gathering {
 
     /// Returns the watchers, for `feed`.
     pub fn watchers(&mut self) -> Vec<&mut dyn Watcher> {
-        fn dynamic<W: Watcher>(watcher: Option<&mut W>) -> Option<&mut dyn Watcher> {
-            watcher.map(|watcher| {
-                let watcher: &mut dyn Watcher = watcher;
-                watcher
-            })
+        fn dynamic<W: Watcher>(watcher: &mut W) -> &mut dyn Watcher {
+            watcher
         }
-        let facts: &mut dyn Watcher = &mut self.facts;
-        let watchers = [
-            Some(facts),
-            dynamic(self.states.as_mut()),
-            dynamic(self.operators.as_mut()),
-            dynamic(self.version.as_mut()),
-            dynamic(self.nodes.as_mut()),
-            dynamic(self.pods.as_mut()),
-            dynamic(self.events.as_mut()),
-            dynamic(self.machines.as_mut()),
-            dynamic(self.generations.as_mut()),
-            dynamic(self.pools.as_mut()),
-            dynamic(self.leases.as_mut()),
-        ];
-        watchers.into_iter().flatten().collect()
+        let mut watchers = vec![dynamic(&mut self.facts)];
+        watchers.extend(self.states.iter_mut().map(dynamic));
+        watchers.extend(self.instants.iter_mut().map(dynamic));
+        watchers.extend(self.pods.iter_mut().map(dynamic));
+        watchers.extend(self.events.iter_mut().map(dynamic));
+        watchers
     }
 
     /// Returns what was gathered, with what is computed from it.
@@ -155,16 +120,8 @@ impl Gathering {
         facts.is_openshift = is_openshift(timeline);
         facts.no_history = no_history(timeline, &facts);
         let mut few = recording::intervals(timeline, self.mode);
-        let operators = self.operators.into_iter();
-        few.extend(operators.flat_map(Operators::into_intervals));
-        let version = self.version.into_iter();
-        few.extend(version.flat_map(VersionWatcher::into_intervals));
-        few.extend(self.nodes.into_iter().flat_map(Nodes::into_intervals));
-        few.extend(self.machines.into_iter().flat_map(Machines::into_intervals));
-        let generations = self.generations.into_iter();
-        few.extend(generations.flat_map(Generations::into_intervals));
-        few.extend(self.pools.into_iter().flat_map(Pools::into_intervals));
-        few.extend(self.leases.into_iter().flat_map(Leases::into_intervals));
+        let instants = self.instants.into_iter();
+        few.extend(instants.flat_map(InstantWatcher::into_intervals));
         few.extend(conditions::instants(&tracks));
         few.extend(facts.spans(start));
         let (pods, last_pods) = self.pods.map(PodsWatcher::into_parts).unwrap_or_default();

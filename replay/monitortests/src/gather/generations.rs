@@ -1,9 +1,10 @@
 //! The instants of workloads whose specification was written often, or whose generation fell. It
 //! does not handle other kinds: upstream looks at deployments, daemon sets and stateful sets.
 
-use super::ledger::{Draft, Ledger};
-use crate::feed::{Action, Interest, WatchedEvent, Watcher};
-use crate::interval::{Interval, Level, source};
+use super::instants::{InstantNotes, InstantRules};
+use super::ledger::Draft;
+use crate::feed::{Action, WatchedEvent};
+use crate::interval::{Level, source};
 use crate::reading;
 use serde_json::Value;
 
@@ -17,58 +18,43 @@ const KINDS: [(&str, &str, &str); 3] = [
     ("statefulsets", "StatefulSet", "statefulset"),
 ];
 
-/// Watches generations.
-#[derive(Debug, Default)]
-pub(crate) struct Generations {
-    ledger: Ledger,
-}
+/// Generations of workloads.
+pub(super) const RULES: InstantRules = InstantRules {
+    sources: &[source::GENERATION_MONITOR],
+    state: None,
+    group: "apps",
+    plurals: &["deployments", "daemonsets", "statefulsets"],
+    paths: &["metadata.generation"],
+    note,
+};
 
-impl Generations {
-    /// Returns what was made.
-    pub(crate) fn into_intervals(self) -> Vec<Interval> {
-        self.ledger.into_intervals().collect()
+fn note(notes: &mut InstantNotes, seen: &WatchedEvent<'_>) {
+    let kind = KINDS
+        .iter()
+        .find(|(plural, ..)| *plural == seen.resource.plural);
+    let Some((_, kind, key)) = kind else {
+        return;
+    };
+    let generation = |object: &Value| reading::number(object, "/metadata/generation");
+    let Some(now) = generation(seen.now).filter(|_| seen.action != Action::Gone) else {
+        return;
+    };
+    let draft = || {
+        let keys = [("namespace", seen.key.namespace), (*key, seen.key.name)];
+        Draft::new(source::GENERATION_MONITOR, Level::Info, seen.at)
+            .about(kind, keys)
+            .shown_by(seen.seq)
+    };
+    let before = seen.before.and_then(generation);
+    if before.is_some_and(|before| now < before) {
+        let words = format!(
+            "{kind} generation fell from {} to {now}",
+            before.unwrap_or_default()
+        );
+        notes.add(&draft().reason("GenerationViolation").human(words));
     }
-}
-
-impl Watcher for Generations {
-    fn interests(&self) -> Vec<Interest> {
-        let paths = ["metadata.generation"];
-        KINDS
-            .iter()
-            .map(|(plural, ..)| Interest::new("apps", plural, paths))
-            .collect()
-    }
-
-    fn seen(&mut self, seen: &WatchedEvent<'_>) {
-        let kind = KINDS
-            .iter()
-            .find(|(plural, ..)| *plural == seen.resource.plural);
-        let Some((_, kind, key)) = kind else {
-            return;
-        };
-        let generation = |object: &Value| reading::number(object, "/metadata/generation");
-        let Some(now) = generation(seen.now).filter(|_| seen.action != Action::Gone) else {
-            return;
-        };
-        let draft = || {
-            let keys = [("namespace", seen.key.namespace), (*key, seen.key.name)];
-            Draft::new(source::GENERATION_MONITOR, Level::Info, seen.at)
-                .about(kind, keys)
-                .shown_by(seen.seq)
-        };
-        let before = seen.before.and_then(generation);
-        if before.is_some_and(|before| now < before) {
-            let words = format!(
-                "{kind} generation fell from {} to {now}",
-                before.unwrap_or_default()
-            );
-            self.ledger
-                .add(&draft().reason("GenerationViolation").human(words));
-        }
-        if now > USUAL_MOST && before != Some(now) {
-            let words = format!("{kind} generation too high: {now}");
-            self.ledger
-                .add(&draft().reason("HighGeneration").human(words));
-        }
+    if now > USUAL_MOST && before != Some(now) {
+        let words = format!("{kind} generation too high: {now}");
+        notes.add(&draft().reason("HighGeneration").human(words));
     }
 }
