@@ -5,42 +5,12 @@ use super::super::part::{NONE, ObjectPart};
 use crate::timetext;
 use kubereel_format::RecordedAt;
 
-pub(super) fn config_map_row(map: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn config_map_cells(map: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let count = map.at("data").members().count() + map.at("binaryData").members().count();
-    vec![map.name(), count.to_string(), map.age(at)]
+    vec![count.to_string()]
 }
 
-pub(super) fn secret_row(secret: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    vec![
-        secret.name(),
-        secret.at("type").text().to_owned(),
-        secret.at("data").members().count().to_string(),
-        secret.age(at),
-    ]
-}
-
-pub(super) fn disruption_budget_row(budget: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    vec![
-        budget.name(),
-        budget.at("spec.minAvailable").plain_or("N/A"),
-        budget.at("spec.maxUnavailable").plain_or("N/A"),
-        budget.at("status.disruptionsAllowed").whole().to_string(),
-        budget.age(at),
-    ]
-}
-
-/// The row of a kind that shows its creation time instead of its age.
-pub(super) fn created_row(object: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
-    let created = object.at("metadata.creationTimestamp").text();
-    vec![object.name(), created.to_owned()]
-}
-
-pub(super) fn webhooks_row(webhooks: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let count = webhooks.at("webhooks").items().len();
-    vec![webhooks.name(), count.to_string(), webhooks.age(at)]
-}
-
-pub(super) fn api_service_row(service: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn api_service_cells(service: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let place = service.at("spec.service");
     let place = if place.is_there() {
         format!(
@@ -57,15 +27,10 @@ pub(super) fn api_service_row(service: ObjectPart<'_>, at: RecordedAt) -> Vec<St
         "True" => "True".to_owned(),
         status => format!("{status} ({})", one.at("reason").text()),
     });
-    vec![
-        service.name(),
-        place,
-        available.unwrap_or_else(|| "Unknown".to_owned()),
-        service.age(at),
-    ]
+    vec![place, available.unwrap_or_else(|| "Unknown".to_owned())]
 }
 
-pub(super) fn binding_row(binding: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn binding_cells(binding: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let role = binding.at("roleRef");
     let subjects = |kind: &str| {
         let of_kind = binding
@@ -81,16 +46,14 @@ pub(super) fn binding_row(binding: ObjectPart<'_>, at: RecordedAt) -> Vec<String
         names.collect::<Vec<_>>().join(", ")
     };
     vec![
-        binding.name(),
         format!("{}/{}", role.at("kind").text(), role.at("name").text()),
-        binding.age(at),
         subjects("User"),
         subjects("Group"),
         subjects("ServiceAccount"),
     ]
 }
 
-pub(super) fn quota_row(quota: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn quota_cells(quota: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let status = quota.at("status");
     let used = status.at("used").texts();
     let [mut requests, mut limits] = [Vec::new(), Vec::new()];
@@ -100,48 +63,17 @@ pub(super) fn quota_row(quota: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
         let column = if is_limit { &mut limits } else { &mut requests };
         column.push(format!("{resource}: {used}/{hard}"));
     }
-    vec![
-        quota.name(),
-        requests.join(", "),
-        limits.join(", "),
-        quota.age(at),
-    ]
+    vec![requests.join(", "), limits.join(", ")]
 }
 
-pub(super) fn priority_class_row(class: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    vec![
-        class.name(),
-        class.at("value").whole().to_string(),
-        class.at("globalDefault").holds().to_string(),
-        class.age(at),
-        class.at("preemptionPolicy").text().to_owned(),
-    ]
-}
-
-pub(super) fn runtime_class_row(class: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    vec![
-        class.name(),
-        class.at("handler").text().to_owned(),
-        class.age(at),
-    ]
-}
-
-pub(super) fn signing_request_row(request: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let spec = request.at("spec");
-    let wished = spec.at("expirationSeconds");
+pub(super) fn signing_request_cells(request: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
+    let wished = request.at("spec.expirationSeconds");
     let duration = if wished.is_there() {
         timetext::age(wished.whole())
     } else {
         NONE.to_owned()
     };
-    vec![
-        request.name(),
-        request.age(at),
-        spec.at("signerName").text_or(NONE).to_owned(),
-        spec.at("username").text().to_owned(),
-        duration,
-        signing_state(request.at("status")),
-    ]
+    vec![duration, signing_state(request.at("status"))]
 }
 
 /// Returns the state of a certificate request.

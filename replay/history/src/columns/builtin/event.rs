@@ -3,7 +3,7 @@
 use super::super::part::{ObjectPart, UNKNOWN};
 use kubereel_format::RecordedAt;
 
-pub(super) fn event_row(event: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn event_cells(event: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     // The newer API has other names for the same members.
     let either = |old: &str, new: &str| {
         let part = event.at(old);
@@ -27,8 +27,6 @@ pub(super) fn event_row(event: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     let object = either("involvedObject", "regarding");
     vec![
         last,
-        event.at("type").text().to_owned(),
-        event.at("reason").text().to_owned(),
         target(object),
         object.at("fieldPath").text().to_owned(),
         source(
@@ -39,7 +37,6 @@ pub(super) fn event_row(event: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
         either("message", "note").text().trim().to_owned(),
         first,
         count.to_string(),
-        event.name(),
     ]
 }
 
@@ -62,6 +59,7 @@ fn source(source: ObjectPart<'_>, controller: &str, instance: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::kind::row_of;
     use super::*;
     use serde_json::{Value, json};
 
@@ -69,7 +67,7 @@ mod tests {
     const AT: RecordedAt = RecordedAt::from_micros(1_795_269_660_000_000);
 
     fn cells(event: &Value) -> Vec<String> {
-        event_row(ObjectPart::of(event), AT)
+        row_of("events", event, AT)
     }
 
     #[test]

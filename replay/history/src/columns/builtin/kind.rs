@@ -1,7 +1,7 @@
-//! The kinds with columns of their own, and cells that several of them share: containers and
-//! selectors.
+//! The kinds with columns of their own, and the cells that show a field as it is.
 
 use super::super::part::{NONE, ObjectPart};
+use super::super::table::labels_text;
 use super::{config, event, node, pod, route, server, service, storage, workload};
 use kubereel_format::{RecordedAt, ResourceInfo};
 use serde_json::Value;
@@ -11,83 +11,118 @@ use serde_json::Value;
 pub(in crate::columns) struct BuiltinKind {
     group: &'static str,
     plural: &'static str,
-    /// Headers, in the order of the cells; those after a plus are shown with `-o wide` only.
+    /// Headers, each with the source of its cells: a word of [`field_cell`], the path of the field, and after a bar what
+    /// stands for an empty cell. Those after a plus are shown with `-o wide` only.
     columns: &'static str,
-    row: fn(ObjectPart<'_>, RecordedAt) -> Vec<String>,
+    /// Computes the cells under the headers without a source, in their order.
+    computed: fn(ObjectPart<'_>, RecordedAt) -> Vec<String>,
+}
+
+/// The sources under headers that most kinds fill alike.
+const COMMON: [(&str, &str); 6] = [
+    ("NAME", "metadata.name"),
+    ("AGE", "age"),
+    ("CREATED AT", "metadata.creationTimestamp"),
+    ("CONTAINERS", "names spec.template.spec.containers"),
+    ("IMAGES", "images spec.template.spec.containers"),
+    ("SELECTOR", "selector spec.selector"),
+];
+
+/// The source of a cell that is computed although others under its header are not.
+const COMPUTED: &str = "computed";
+
+fn no_cells(_: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
+    Vec::new()
 }
 
 #[rustfmt::skip]
 static ALL: [BuiltinKind; 57] = [
-    kind("", "pods", "NAME, READY, STATUS, RESTARTS, AGE, +IP, +NODE, +NOMINATED NODE, +READINESS GATES", pod::pod_row),
-    kind("", "nodes", "NAME, STATUS, ROLES, AGE, VERSION, +INTERNAL-IP, +EXTERNAL-IP, +OS-IMAGE, +KERNEL-VERSION, +CONTAINER-RUNTIME", node::node_row),
-    kind("apps", "deployments", "NAME, READY, UP-TO-DATE, AVAILABLE, AGE, +CONTAINERS, +IMAGES, +SELECTOR", workload::deployment_row),
-    kind("apps", "replicasets", "NAME, DESIRED, CURRENT, READY, AGE, +CONTAINERS, +IMAGES, +SELECTOR", workload::replica_set_row),
-    kind("batch", "jobs", "NAME, STATUS, COMPLETIONS, DURATION, AGE, +CONTAINERS, +IMAGES, +SELECTOR", workload::job_row),
-    kind("", "events", "LAST SEEN, TYPE, REASON, OBJECT, +SUBOBJECT, +SOURCE, MESSAGE, +FIRST SEEN, +COUNT, +NAME", event::event_row),
-    kind("events.k8s.io", "events", "LAST SEEN, TYPE, REASON, OBJECT, +SUBOBJECT, +SOURCE, MESSAGE, +FIRST SEEN, +COUNT, +NAME", event::event_row),
-    kind("", "namespaces", "NAME, STATUS, AGE", node::namespace_row),
-    kind("coordination.k8s.io", "leases", "NAME, HOLDER, AGE", node::lease_row),
-    kind("", "services", "NAME, TYPE, CLUSTER-IP, EXTERNAL-IP, PORT(S), AGE, +SELECTOR", service::service_row),
-    kind("apps", "statefulsets", "NAME, READY, AGE, +CONTAINERS, +IMAGES", workload::stateful_set_row),
-    kind("apps", "daemonsets", "NAME, DESIRED, CURRENT, READY, UP-TO-DATE, AVAILABLE, NODE SELECTOR, AGE, +CONTAINERS, +IMAGES, +SELECTOR", workload::daemon_set_row),
-    kind("", "replicationcontrollers", "NAME, DESIRED, CURRENT, READY, AGE, +CONTAINERS, +IMAGES, +SELECTOR", workload::replication_controller_row),
-    kind("batch", "cronjobs", "NAME, SCHEDULE, TIMEZONE, SUSPEND, ACTIVE, LAST SCHEDULE, AGE, +CONTAINERS, +IMAGES, +SELECTOR", workload::cron_job_row),
-    kind("", "configmaps", "NAME, DATA, AGE", config::config_map_row),
-    kind("", "secrets", "NAME, TYPE, DATA, AGE", config::secret_row),
-    kind("", "limitranges", "NAME, CREATED AT", config::created_row),
-    kind("apiextensions.k8s.io", "customresourcedefinitions", "NAME, CREATED AT", config::created_row),
-    kind("admissionregistration.k8s.io", "validatingwebhookconfigurations", "NAME, WEBHOOKS, AGE", config::webhooks_row),
-    kind("admissionregistration.k8s.io", "mutatingwebhookconfigurations", "NAME, WEBHOOKS, AGE", config::webhooks_row),
-    kind("apiregistration.k8s.io", "apiservices", "NAME, SERVICE, AVAILABLE, AGE", config::api_service_row),
-    kind("", "endpoints", "NAME, ENDPOINTS, AGE", service::endpoints_row),
-    kind("policy", "poddisruptionbudgets", "NAME, MIN AVAILABLE, MAX UNAVAILABLE, ALLOWED DISRUPTIONS, AGE", config::disruption_budget_row),
-    kind("rbac.authorization.k8s.io", "roles", "NAME, CREATED AT", config::created_row),
-    kind("rbac.authorization.k8s.io", "clusterroles", "NAME, CREATED AT", config::created_row),
-    kind("rbac.authorization.k8s.io", "rolebindings", "NAME, ROLE, AGE, +USERS, +GROUPS, +SERVICEACCOUNTS", config::binding_row),
-    kind("rbac.authorization.k8s.io", "clusterrolebindings", "NAME, ROLE, AGE, +USERS, +GROUPS, +SERVICEACCOUNTS", config::binding_row),
-    kind("", "persistentvolumeclaims", "NAME, STATUS, VOLUME, CAPACITY, ACCESS MODES, STORAGECLASS, VOLUMEATTRIBUTESCLASS, AGE, +VOLUMEMODE", storage::claim_row),
-    kind("", "persistentvolumes", "NAME, CAPACITY, ACCESS MODES, RECLAIM POLICY, STATUS, CLAIM, STORAGECLASS, VOLUMEATTRIBUTESCLASS, REASON, AGE, +VOLUMEMODE", storage::volume_row),
-    kind("storage.k8s.io", "storageclasses", "NAME, PROVISIONER, RECLAIMPOLICY, VOLUMEBINDINGMODE, ALLOWVOLUMEEXPANSION, AGE", storage::class_row),
-    kind("discovery.k8s.io", "endpointslices", "NAME, ADDRESSTYPE, PORTS, ENDPOINTS, AGE", service::endpoint_slice_row),
-    kind("networking.k8s.io", "networkpolicies", "NAME, POD-SELECTOR, AGE", service::network_policy_row),
-    kind("networking.k8s.io", "ingresses", "NAME, CLASS, HOSTS, ADDRESS, PORTS, AGE", service::ingress_row),
-    kind("networking.k8s.io", "ingressclasses", "NAME, CONTROLLER, PARAMETERS, AGE", service::ingress_class_row),
-    kind("autoscaling", "horizontalpodautoscalers", "NAME, REFERENCE, TARGETS, MINPODS, MAXPODS, REPLICAS, AGE", workload::autoscaler_row),
-    kind("apps", "controllerrevisions", "NAME, CONTROLLER, REVISION, AGE", workload::controller_revision_row),
-    kind("", "resourcequotas", "NAME, REQUEST, LIMIT, AGE", config::quota_row),
-    kind("scheduling.k8s.io", "priorityclasses", "NAME, VALUE, GLOBAL-DEFAULT, AGE, PREEMPTIONPOLICY", config::priority_class_row),
-    kind("node.k8s.io", "runtimeclasses", "NAME, HANDLER, AGE", config::runtime_class_row),
-    kind("certificates.k8s.io", "certificatesigningrequests", "NAME, AGE, SIGNERNAME, REQUESTOR, REQUESTEDDURATION, CONDITION", config::signing_request_row),
-    kind("flowcontrol.apiserver.k8s.io", "flowschemas", "NAME, PRIORITYLEVEL, MATCHINGPRECEDENCE, DISTINGUISHERMETHOD, AGE, MISSINGPL", server::flow_schema_row),
-    kind("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", "NAME, TYPE, NOMINALCONCURRENCYSHARES, QUEUES, HANDSIZE, QUEUELENGTHLIMIT, AGE", server::priority_level_row),
-    kind("networking.k8s.io", "ipaddresses", "NAME, PARENTREF", server::ip_address_row),
-    kind("networking.k8s.io", "servicecidrs", "NAME, CIDRS, AGE", server::service_cidr_row),
-    kind("admissionregistration.k8s.io", "validatingadmissionpolicies", "NAME, VALIDATIONS, PARAMKIND, AGE", server::validating_policy_row),
-    kind("admissionregistration.k8s.io", "validatingadmissionpolicybindings", "NAME, POLICYNAME, PARAMREF, AGE", server::policy_binding_row),
-    kind("admissionregistration.k8s.io", "mutatingadmissionpolicies", "NAME, MUTATIONS, PARAMKIND, AGE", server::mutating_policy_row),
-    kind("admissionregistration.k8s.io", "mutatingadmissionpolicybindings", "NAME, POLICYNAME, PARAMREF, AGE", server::policy_binding_row),
-    kind("", "podtemplates", "NAME, CONTAINERS, IMAGES, POD LABELS", server::pod_template_row),
-    kind("resource.k8s.io", "resourceclaims", "NAME, STATE, AGE", server::resource_claim_row),
-    kind("resource.k8s.io", "resourceslices", "NAME, NODE, DRIVER, POOL, AGE", server::resource_slice_row),
-    kind("storage.k8s.io", "volumeattributesclasses", "NAME, DRIVERNAME, AGE", server::attributes_class_row),
-    kind("storage.k8s.io", "csistoragecapacities", "NAME, CREATED AT", config::created_row),
-    kind("route.openshift.io", "routes", "NAME, HOST/PORT, PATH, SERVICES, PORT, TERMINATION, WILDCARD", route::route_row),
-    kind("storage.k8s.io", "volumeattachments", "NAME, ATTACHER, PV, NODE, ATTACHED, AGE", storage::attachment_row),
-    kind("storage.k8s.io", "csinodes", "NAME, DRIVERS, AGE", storage::csi_node_row),
-    kind("storage.k8s.io", "csidrivers", "NAME, ATTACHREQUIRED, PODINFOONMOUNT, STORAGECAPACITY, TOKENREQUESTS, REQUIRESREPUBLISH, MODES, AGE", storage::csi_driver_row),
+    kind("", "pods", "NAME, READY, STATUS, RESTARTS, AGE, +IP, +NODE: spec.nodeName | <none>, +NOMINATED NODE: status.nominatedNodeName | <none>, +READINESS GATES", pod::pod_cells),
+    kind("", "nodes", "NAME, STATUS, ROLES, AGE, VERSION: status.nodeInfo.kubeletVersion, +INTERNAL-IP, +EXTERNAL-IP, \
+        +OS-IMAGE: status.nodeInfo.osImage | <unknown>, +KERNEL-VERSION, +CONTAINER-RUNTIME: status.nodeInfo.containerRuntimeVersion | <unknown>", node::node_cells),
+    kind("apps", "deployments", "NAME, READY, UP-TO-DATE: whole status.updatedReplicas, AVAILABLE: whole status.availableReplicas, AGE, +CONTAINERS, +IMAGES, +SELECTOR: computed", workload::deployment_cells),
+    kind("apps", "replicasets", "NAME, DESIRED, CURRENT: whole status.replicas, READY: whole status.readyReplicas, AGE, +CONTAINERS, +IMAGES, +SELECTOR", workload::desired_cells),
+    kind("batch", "jobs", "NAME, STATUS, COMPLETIONS, DURATION, AGE, +CONTAINERS, +IMAGES, +SELECTOR", workload::job_cells),
+    kind("", "events", "LAST SEEN, TYPE: type, REASON: reason, OBJECT, +SUBOBJECT, +SOURCE, MESSAGE, +FIRST SEEN, +COUNT, +NAME", event::event_cells),
+    kind("events.k8s.io", "events", "LAST SEEN, TYPE: type, REASON: reason, OBJECT, +SUBOBJECT, +SOURCE, MESSAGE, +FIRST SEEN, +COUNT, +NAME", event::event_cells),
+    kind("", "namespaces", "NAME, STATUS: status.phase | Active, AGE", no_cells),
+    kind("coordination.k8s.io", "leases", "NAME, HOLDER: spec.holderIdentity, AGE", no_cells),
+    kind("", "services", "NAME, TYPE: spec.type | ClusterIP, CLUSTER-IP, EXTERNAL-IP, PORT(S), AGE, +SELECTOR: labels spec.selector", service::service_cells),
+    kind("apps", "statefulsets", "NAME, READY, AGE, +CONTAINERS, +IMAGES", workload::stateful_set_cells),
+    kind("apps", "daemonsets", "NAME, DESIRED: whole status.desiredNumberScheduled, CURRENT: whole status.currentNumberScheduled, \
+        READY: whole status.numberReady, UP-TO-DATE: whole status.updatedNumberScheduled, AVAILABLE: whole status.numberAvailable, \
+        NODE SELECTOR: labels spec.template.spec.nodeSelector, AGE, +CONTAINERS, +IMAGES, +SELECTOR", no_cells),
+    kind("", "replicationcontrollers", "NAME, DESIRED, CURRENT: whole status.replicas, READY: whole status.readyReplicas, AGE, +CONTAINERS, +IMAGES, +SELECTOR: labels spec.selector", workload::desired_cells),
+    kind("batch", "cronjobs", "NAME, SCHEDULE: spec.schedule, TIMEZONE: spec.timeZone | <none>, SUSPEND, ACTIVE: items status.active, LAST SCHEDULE, \
+        AGE, +CONTAINERS: names spec.jobTemplate.spec.template.spec.containers, +IMAGES: images spec.jobTemplate.spec.template.spec.containers, \
+        +SELECTOR: selector spec.jobTemplate.spec.selector", workload::cron_job_cells),
+    kind("", "configmaps", "NAME, DATA, AGE", config::config_map_cells),
+    kind("", "secrets", "NAME, TYPE: type, DATA: members data, AGE", no_cells),
+    kind("", "limitranges", "NAME, CREATED AT", no_cells),
+    kind("apiextensions.k8s.io", "customresourcedefinitions", "NAME, CREATED AT", no_cells),
+    kind("admissionregistration.k8s.io", "validatingwebhookconfigurations", "NAME, WEBHOOKS: items webhooks, AGE", no_cells),
+    kind("admissionregistration.k8s.io", "mutatingwebhookconfigurations", "NAME, WEBHOOKS: items webhooks, AGE", no_cells),
+    kind("apiregistration.k8s.io", "apiservices", "NAME, SERVICE, AVAILABLE, AGE", config::api_service_cells),
+    kind("", "endpoints", "NAME, ENDPOINTS, AGE", service::endpoints_cells),
+    kind("policy", "poddisruptionbudgets", "NAME, MIN AVAILABLE: plain spec.minAvailable | N/A, MAX UNAVAILABLE: plain spec.maxUnavailable | N/A, \
+        ALLOWED DISRUPTIONS: whole status.disruptionsAllowed, AGE", no_cells),
+    kind("rbac.authorization.k8s.io", "roles", "NAME, CREATED AT", no_cells),
+    kind("rbac.authorization.k8s.io", "clusterroles", "NAME, CREATED AT", no_cells),
+    kind("rbac.authorization.k8s.io", "rolebindings", "NAME, ROLE, AGE, +USERS, +GROUPS, +SERVICEACCOUNTS", config::binding_cells),
+    kind("rbac.authorization.k8s.io", "clusterrolebindings", "NAME, ROLE, AGE, +USERS, +GROUPS, +SERVICEACCOUNTS", config::binding_cells),
+    kind("", "persistentvolumeclaims", "NAME, STATUS, VOLUME: spec.volumeName, CAPACITY, ACCESS MODES, STORAGECLASS, \
+        VOLUMEATTRIBUTESCLASS: plain spec.volumeAttributesClassName | <unset>, AGE, +VOLUMEMODE: plain spec.volumeMode | <unset>", storage::claim_cells),
+    kind("", "persistentvolumes", "NAME, CAPACITY: plain spec.capacity.storage | 0, ACCESS MODES, RECLAIM POLICY: spec.persistentVolumeReclaimPolicy, \
+        STATUS, CLAIM, STORAGECLASS, VOLUMEATTRIBUTESCLASS: plain spec.volumeAttributesClassName | <unset>, REASON: status.reason, AGE, \
+        +VOLUMEMODE: plain spec.volumeMode | <unset>", storage::volume_cells),
+    kind("storage.k8s.io", "storageclasses", "NAME: computed, PROVISIONER: provisioner, RECLAIMPOLICY: reclaimPolicy | Delete, \
+        VOLUMEBINDINGMODE: volumeBindingMode | Immediate, ALLOWVOLUMEEXPANSION: bool allowVolumeExpansion, AGE", storage::class_cells),
+    kind("discovery.k8s.io", "endpointslices", "NAME, ADDRESSTYPE: addressType, PORTS, ENDPOINTS, AGE", service::endpoint_slice_cells),
+    kind("networking.k8s.io", "networkpolicies", "NAME, POD-SELECTOR: selector spec.podSelector, AGE", no_cells),
+    kind("networking.k8s.io", "ingresses", "NAME, CLASS: spec.ingressClassName | <none>, HOSTS, ADDRESS, PORTS, AGE", service::ingress_cells),
+    kind("networking.k8s.io", "ingressclasses", "NAME: computed, CONTROLLER: spec.controller, PARAMETERS, AGE", service::ingress_class_cells),
+    kind("autoscaling", "horizontalpodautoscalers", "NAME, REFERENCE, TARGETS, MINPODS: plain spec.minReplicas | <unset>, \
+        MAXPODS: whole spec.maxReplicas, REPLICAS: whole status.currentReplicas, AGE", workload::autoscaler_cells),
+    kind("apps", "controllerrevisions", "NAME, CONTROLLER, REVISION: whole revision, AGE", workload::controller_revision_cells),
+    kind("", "resourcequotas", "NAME, REQUEST, LIMIT, AGE", config::quota_cells),
+    kind("scheduling.k8s.io", "priorityclasses", "NAME, VALUE: whole value, GLOBAL-DEFAULT: bool globalDefault, AGE, PREEMPTIONPOLICY: preemptionPolicy", no_cells),
+    kind("node.k8s.io", "runtimeclasses", "NAME, HANDLER: handler, AGE", no_cells),
+    kind("certificates.k8s.io", "certificatesigningrequests", "NAME, AGE, SIGNERNAME: spec.signerName | <none>, REQUESTOR: spec.username, REQUESTEDDURATION, CONDITION", config::signing_request_cells),
+    kind("flowcontrol.apiserver.k8s.io", "flowschemas", "NAME, PRIORITYLEVEL: spec.priorityLevelConfiguration.name, \
+        MATCHINGPRECEDENCE: whole spec.matchingPrecedence, DISTINGUISHERMETHOD: spec.distinguisherMethod.type | <none>, AGE, MISSINGPL", server::flow_schema_cells),
+    kind("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", "NAME, TYPE: spec.type, \
+        NOMINALCONCURRENCYSHARES: plain spec.limited.nominalConcurrencyShares | <none>, \
+        QUEUES: plain spec.limited.limitResponse.queuing.queues | <none>, HANDSIZE: plain spec.limited.limitResponse.queuing.handSize | <none>, \
+        QUEUELENGTHLIMIT: plain spec.limited.limitResponse.queuing.queueLengthLimit | <none>, AGE", no_cells),
+    kind("networking.k8s.io", "ipaddresses", "NAME, PARENTREF", server::ip_address_cells),
+    kind("networking.k8s.io", "servicecidrs", "NAME, CIDRS: list spec.cidrs, AGE", no_cells),
+    kind("admissionregistration.k8s.io", "validatingadmissionpolicies", "NAME, VALIDATIONS: items spec.validations, PARAMKIND, AGE", server::policy_cells),
+    kind("admissionregistration.k8s.io", "validatingadmissionpolicybindings", "NAME, POLICYNAME: spec.policyName, PARAMREF, AGE", server::policy_binding_cells),
+    kind("admissionregistration.k8s.io", "mutatingadmissionpolicies", "NAME, MUTATIONS: items spec.mutations, PARAMKIND, AGE", server::policy_cells),
+    kind("admissionregistration.k8s.io", "mutatingadmissionpolicybindings", "NAME, POLICYNAME: spec.policyName, PARAMREF, AGE", server::policy_binding_cells),
+    kind("", "podtemplates", "NAME, CONTAINERS: names template.spec.containers, IMAGES: images template.spec.containers, POD LABELS", server::pod_template_cells),
+    kind("resource.k8s.io", "resourceclaims", "NAME, STATE, AGE", server::resource_claim_cells),
+    kind("resource.k8s.io", "resourceslices", "NAME, NODE: spec.nodeName, DRIVER: spec.driver, POOL: spec.pool.name, AGE", no_cells),
+    kind("storage.k8s.io", "volumeattributesclasses", "NAME, DRIVERNAME: driverName, AGE", no_cells),
+    kind("storage.k8s.io", "csistoragecapacities", "NAME, CREATED AT", no_cells),
+    kind("route.openshift.io", "routes", "NAME, HOST/PORT, PATH: spec.path, SERVICES, PORT: plain spec.port.targetPort | <all>, TERMINATION, WILDCARD: spec.wildcardPolicy", route::route_cells),
+    kind("storage.k8s.io", "volumeattachments", "NAME, ATTACHER: spec.attacher, PV: spec.source.persistentVolumeName, NODE: spec.nodeName, ATTACHED: bool status.attached, AGE", no_cells),
+    kind("storage.k8s.io", "csinodes", "NAME, DRIVERS: items spec.drivers, AGE", no_cells),
+    kind("storage.k8s.io", "csidrivers", "NAME, ATTACHREQUIRED: plain spec.attachRequired | true, PODINFOONMOUNT: bool spec.podInfoOnMount, \
+        STORAGECAPACITY: bool spec.storageCapacity, TOKENREQUESTS, REQUIRESREPUBLISH: bool spec.requiresRepublish, MODES, AGE", storage::csi_driver_cells),
 ];
 
 const fn kind(
     group: &'static str,
     plural: &'static str,
     columns: &'static str,
-    row: fn(ObjectPart<'_>, RecordedAt) -> Vec<String>,
+    computed: fn(ObjectPart<'_>, RecordedAt) -> Vec<String>,
 ) -> BuiltinKind {
     BuiltinKind {
         group,
         plural,
         columns,
-        row,
+        computed,
     }
 }
 
@@ -106,28 +141,61 @@ impl BuiltinKind {
 
     /// Returns its headers, and which of them are shown with `-o wide` only.
     pub(in crate::columns) fn names(&self) -> impl Iterator<Item = (&'static str, bool)> {
-        let columns = self.columns.split(", ");
-        columns.map(|name| {
-            name.strip_prefix('+')
-                .map_or((name, false), |wide| (wide, true))
+        self.sources().map(|(name, is_wide, _)| (name, is_wide))
+    }
+
+    /// Returns its headers, whether they are wide, and the sources of the cells that are not computed.
+    fn sources(&self) -> impl Iterator<Item = (&'static str, bool, Option<&'static str>)> {
+        self.columns.split(", ").map(|column| {
+            let (name, source) = match column.split_once(": ") {
+                Some((name, source)) => (name, Some(source)),
+                None => (column, None),
+            };
+            let wide = name.strip_prefix('+');
+            let name = wide.unwrap_or(name);
+            let common = COMMON.into_iter().find(|(common, _)| *common == name);
+            let source = source.or(common.map(|(_, source)| source));
+            (
+                name,
+                wide.is_some(),
+                source.filter(|source| *source != COMPUTED),
+            )
         })
     }
 
     /// Returns the cells of an object under all its headers, at a moment.
     pub(in crate::columns) fn row(&self, object: &Value, at: RecordedAt) -> Vec<String> {
-        (self.row)(ObjectPart::of(object), at)
+        let object = ObjectPart::of(object);
+        let mut computed = (self.computed)(object, at).into_iter();
+        let cells = self.sources().map(|(_, _, source)| match source {
+            Some("age") => object.age(at),
+            Some(source) => field_cell(object, source),
+            None => computed.next().unwrap_or_default(),
+        });
+        cells.collect()
     }
 }
 
-/// Formats names and images of a list of containers.
-pub(super) fn names_and_images(containers: ObjectPart<'_>) -> [String; 2] {
-    ["name", "image"].map(|member| {
-        let texts: Vec<&str> = containers
-            .items()
-            .map(|one| one.at(member).text())
-            .collect();
-        texts.join(",")
-    })
+/// Formats the cell of a source.
+fn field_cell(object: ObjectPart<'_>, source: &str) -> String {
+    let (source, default) = source.split_once(" | ").unwrap_or((source, ""));
+    let (word, path) = source.split_once(' ').unwrap_or(("text", source));
+    let part = object.at(path);
+    let listed = |texts: Vec<&str>| texts.join(",");
+    let members = |name| listed(part.items().map(|one| one.at(name).text()).collect());
+    match word {
+        "plain" => part.plain_or(default),
+        "whole" => part.whole().to_string(),
+        "bool" => part.holds().to_string(),
+        "items" => part.items().len().to_string(),
+        "members" => part.members().count().to_string(),
+        "list" => listed(part.items().map(ObjectPart::text).collect()),
+        "names" => members("name"),
+        "images" => members("image"),
+        "labels" => labels_text(&part.texts()),
+        "selector" => selector_cell(part),
+        _ => part.text_or(default).to_owned(),
+    }
 }
 
 /// Formats a selector of labels and expressions; `None` if the server would refuse it.
@@ -161,12 +229,19 @@ pub(crate) fn selector_text(selector: ObjectPart<'_>) -> Option<String> {
 }
 
 /// Formats a selector for a column that prints `<none>` if there is none.
-pub(super) fn selector_cell(selector: ObjectPart<'_>) -> String {
+fn selector_cell(selector: ObjectPart<'_>) -> String {
     match selector_text(selector) {
         None => "<error>".to_owned(),
         Some(text) if text.is_empty() => NONE.to_owned(),
         Some(text) => text,
     }
+}
+
+/// Returns the cells of an object of a kind.
+#[cfg(test)]
+pub(super) fn row_of(plural: &str, object: &Value, at: RecordedAt) -> Vec<String> {
+    let kind = ALL.iter().find(|kind| kind.plural == plural);
+    kind.map(|kind| kind.row(object, at)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -183,9 +258,31 @@ mod kind_tests {
             "status": {"conditions": [1, "a", null, {}], "containerStatuses": [null, [], {"state": 1}]},
         });
         for kind in &ALL {
+            let sources = kind.sources().filter(|(_, _, source)| source.is_none());
+            let computed = sources.count();
             for object in [&json!(null), &json!([]), &json!({}), &strange] {
+                let cells = (kind.computed)(ObjectPart::of(object), at);
+                assert_eq!(cells.len(), computed, "{kind:?}");
                 assert_eq!(kind.row(object, at).len(), kind.names().count(), "{kind:?}");
             }
+        }
+    }
+
+    #[test]
+    fn every_source_has_a_known_word() {
+        const WORDS: [&str; 10] = [
+            "plain", "whole", "bool", "items", "members", "list", "names", "images", "labels",
+            "selector",
+        ];
+        for source in ALL
+            .iter()
+            .flat_map(|kind| kind.sources().filter_map(|(_, _, source)| source))
+        {
+            let source = source
+                .split_once(" | ")
+                .map_or(source, |(source, _)| source);
+            let (word, path) = source.split_once(' ').unwrap_or(("plain", source));
+            assert!(WORDS.contains(&word) && !path.contains(' '), "{source}");
         }
     }
 }

@@ -10,7 +10,7 @@ const ROLE: &str = "node-role.kubernetes.io/";
 /// A label whose value is a role.
 const OLD_ROLE: &str = "kubernetes.io/role";
 
-pub(super) fn node_row(node: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn node_cells(node: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let info = node.at("status.nodeInfo");
     let mut kernel = info.at("kernelVersion").text_or(UNKNOWN).to_owned();
     let architecture = info.at("architecture").text();
@@ -18,18 +18,11 @@ pub(super) fn node_row(node: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
         kernel = format!("{kernel} ({architecture})");
     }
     vec![
-        node.name(),
         node_status(node),
         roles(node),
-        node.age(at),
-        info.at("kubeletVersion").text().to_owned(),
         address(node, "InternalIP"),
         address(node, "ExternalIP"),
-        info.at("osImage").text_or(UNKNOWN).to_owned(),
         kernel,
-        info.at("containerRuntimeVersion")
-            .text_or(UNKNOWN)
-            .to_owned(),
     ]
 }
 
@@ -79,19 +72,9 @@ fn address(node: ObjectPart<'_>, kind: &str) -> String {
         .to_owned()
 }
 
-pub(super) fn namespace_row(namespace: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    // The server's defaults for absent values.
-    let phase = namespace.at("status.phase").text_or("Active");
-    vec![namespace.name(), phase.to_owned(), namespace.age(at)]
-}
-
-pub(super) fn lease_row(lease: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let holder = lease.at("spec.holderIdentity").text().to_owned();
-    vec![lease.name(), holder, lease.age(at)]
-}
-
 #[cfg(test)]
 mod node_tests {
+    use super::super::kind::row_of;
     use super::*;
     use serde_json::json;
 
@@ -116,7 +99,7 @@ mod node_tests {
                     "containerRuntimeVersion": "cri-o://1"}},
         });
         assert_eq!(
-            node_row(ObjectPart::of(&node), AT),
+            row_of("nodes", &node, AT),
             [
                 "n",
                 "Ready,SchedulingDisabled",
@@ -136,7 +119,7 @@ mod node_tests {
     fn an_empty_node_says_what_is_not_known() {
         let node = json!({"metadata": {"name": "n"}});
         assert_eq!(
-            node_row(ObjectPart::of(&node), AT),
+            row_of("nodes", &node, AT),
             [
                 "n",
                 "Unknown",
@@ -173,6 +156,7 @@ mod node_tests {
 
 #[cfg(test)]
 mod namespace_tests {
+    use super::super::kind::row_of;
     use super::*;
     use serde_json::json;
 
@@ -186,16 +170,14 @@ mod namespace_tests {
         ] {
             let metadata = json!({"name": "a", "creationTimestamp": "2026-11-21T14:00:00Z"});
             let namespace = json!({"metadata": metadata, "status": status});
-            assert_eq!(
-                namespace_row(ObjectPart::of(&namespace), at),
-                ["a", expected, "60s"]
-            );
+            assert_eq!(row_of("namespaces", &namespace, at), ["a", expected, "60s"]);
         }
     }
 }
 
 #[cfg(test)]
 mod lease_tests {
+    use super::super::kind::row_of;
     use super::*;
     use serde_json::json;
 
@@ -209,10 +191,7 @@ mod lease_tests {
             (json!({}), ""),
         ] {
             let lease = json!({"metadata": metadata, "spec": spec});
-            assert_eq!(
-                lease_row(ObjectPart::of(&lease), at),
-                ["a", expected, "60s"]
-            );
+            assert_eq!(row_of("leases", &lease, at), ["a", expected, "60s"]);
         }
     }
 }

@@ -7,7 +7,7 @@ use kubereel_format::RecordedAt;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-pub(super) fn pod_row(pod: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn pod_cells(pod: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     let status = PodStatus::of(pod);
     let restarts = match status.last_restart {
         Some(last) if status.restarts != 0 => {
@@ -16,14 +16,10 @@ pub(super) fn pod_row(pod: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
         _ => status.restarts.to_string(),
     };
     vec![
-        pod.name(),
         format!("{}/{}", status.ready, status.containers),
         status.reason,
         restarts,
-        pod.age(at),
         ip(pod),
-        pod.at("spec.nodeName").text_or(NONE).to_owned(),
-        pod.at("status.nominatedNodeName").text_or(NONE).to_owned(),
         readiness_gates(pod),
     ]
 }
@@ -258,6 +254,7 @@ fn has_ready_condition(pod: ObjectPart<'_>) -> bool {
 
 #[cfg(test)]
 mod pod_tests {
+    use super::super::kind::row_of;
     use super::*;
     use serde_json::json;
 
@@ -279,7 +276,7 @@ mod pod_tests {
                     {"name": "b", "ready": false, "restartCount": 0, "state": {"running": {}}}]},
         });
         assert_eq!(
-            pod_row(ObjectPart::of(&pod), AT),
+            row_of("pods", &pod, AT),
             [
                 "web-0",
                 "1/2",
@@ -298,7 +295,7 @@ mod pod_tests {
     fn a_new_pod_has_nothing_yet() {
         let pod = json!({"metadata": {"name": "a"}, "spec": {"containers": [{}]}, "status": {"phase": "Pending"}});
         assert_eq!(
-            pod_row(ObjectPart::of(&pod), AT),
+            row_of("pods", &pod, AT),
             [
                 "a",
                 "0/1",
@@ -331,7 +328,7 @@ mod pod_tests {
     #[test]
     fn restarts_without_a_time_are_a_number() {
         let pod = json!({"status": {"containerStatuses": [{"restartCount": 2}]}});
-        assert_eq!(pod_row(ObjectPart::of(&pod), AT)[3], "2");
+        assert_eq!(row_of("pods", &pod, AT)[3], "2");
     }
 }
 

@@ -3,17 +3,9 @@
 use super::super::part::ObjectPart;
 use kubereel_format::RecordedAt;
 
-pub(super) fn route_row(route: ObjectPart<'_>, _at: RecordedAt) -> Vec<String> {
+pub(super) fn route_cells(route: ObjectPart<'_>, _at: RecordedAt) -> Vec<String> {
     let spec = route.at("spec");
-    vec![
-        route.name(),
-        host(route),
-        spec.at("path").text().to_owned(),
-        backends(spec),
-        spec.at("port.targetPort").plain_or("<all>"),
-        termination(spec.at("tls")),
-        spec.at("wildcardPolicy").text().to_owned(),
-    ]
+    vec![host(route), backends(spec), termination(spec.at("tls"))]
 }
 
 /// Returns the host of a router that admitted the route, with the number of others; else why none did.
@@ -81,11 +73,12 @@ fn termination(tls: ObjectPart<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::kind::row_of;
     use super::*;
     use serde_json::{Value, json};
 
     fn cells(route: &Value) -> Vec<String> {
-        route_row(ObjectPart::of(route), RecordedAt::from_micros(0))
+        row_of("routes", route, RecordedAt::from_micros(0))
     }
 
     #[test]

@@ -2,42 +2,21 @@
 //! Services, admission policies; and of claims of devices.
 
 use super::super::part::{NONE, ObjectPart};
-use super::kind::names_and_images;
 use kubereel_format::RecordedAt;
 
 const UNSET: &str = "<unset>";
 
-pub(super) fn flow_schema_row(schema: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let spec = schema.at("spec");
+pub(super) fn flow_schema_cells(schema: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let mut conditions = schema.at("status.conditions").items();
     let dangling = conditions.find(|one| one.at("type").text() == "Dangling");
     vec![
-        schema.name(),
-        spec.at("priorityLevelConfiguration.name").text().to_owned(),
-        spec.at("matchingPrecedence").whole().to_string(),
-        spec.at("distinguisherMethod.type").text_or(NONE).to_owned(),
-        schema.age(at),
         dangling
             .map_or("?", |one| one.at("status").text())
             .to_owned(),
     ]
 }
 
-pub(super) fn priority_level_row(level: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let limited = level.at("spec.limited");
-    let queuing = limited.at("limitResponse.queuing");
-    vec![
-        level.name(),
-        level.at("spec.type").text().to_owned(),
-        limited.at("nominalConcurrencyShares").plain_or(NONE),
-        queuing.at("queues").plain_or(NONE),
-        queuing.at("handSize").plain_or(NONE),
-        queuing.at("queueLengthLimit").plain_or(NONE),
-        level.age(at),
-    ]
-}
-
-pub(super) fn ip_address_row(address: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
+pub(super) fn ip_address_cells(address: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let parent = address.at("spec.parentRef");
     let member = |name: &str| parent.at(name).text();
     let mut resource = member("resource").to_owned();
@@ -50,29 +29,14 @@ pub(super) fn ip_address_row(address: ObjectPart<'_>, _: RecordedAt) -> Vec<Stri
             text.extend(["/", part]);
         }
     }
-    let text = if parent.is_there() {
+    vec![if parent.is_there() {
         text
     } else {
         NONE.to_owned()
-    };
-    vec![address.name(), text]
+    }]
 }
 
-pub(super) fn service_cidr_row(range: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let ranges = range.at("spec.cidrs").items().map(ObjectPart::text);
-    let ranges: Vec<&str> = ranges.collect();
-    vec![range.name(), ranges.join(","), range.age(at)]
-}
-
-pub(super) fn validating_policy_row(policy: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    policy_row(policy, "spec.validations", at)
-}
-
-pub(super) fn mutating_policy_row(policy: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    policy_row(policy, "spec.mutations", at)
-}
-
-fn policy_row(policy: ObjectPart<'_>, rules: &str, at: RecordedAt) -> Vec<String> {
+pub(super) fn policy_cells(policy: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let params = policy.at("spec.paramKind");
     let kind = if params.is_there() {
         format!(
@@ -83,15 +47,10 @@ fn policy_row(policy: ObjectPart<'_>, rules: &str, at: RecordedAt) -> Vec<String
     } else {
         UNSET.to_owned()
     };
-    vec![
-        policy.name(),
-        policy.at(rules).items().len().to_string(),
-        kind,
-        policy.age(at),
-    ]
+    vec![kind]
 }
 
-pub(super) fn policy_binding_row(binding: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn policy_binding_cells(binding: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let params = binding.at("spec.paramRef");
     let text = match (params.at("namespace").text(), params.at("name").text()) {
         (_, "") if params.at("selector").is_there() => selector_in_go(params.at("selector")),
@@ -99,12 +58,7 @@ pub(super) fn policy_binding_row(binding: ObjectPart<'_>, at: RecordedAt) -> Vec
         ("", name) => format!("*/{name}"),
         (namespace, name) => format!("{namespace}/{name}"),
     };
-    vec![
-        binding.name(),
-        binding.at("spec.policyName").text().to_owned(),
-        text,
-        binding.age(at),
-    ]
+    vec![text]
 }
 
 /// Formats a selector as the server does, which prints its own value.
@@ -125,8 +79,7 @@ fn selector_in_go(selector: ObjectPart<'_>) -> String {
     text
 }
 
-pub(super) fn pod_template_row(template: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
-    let [names, images] = names_and_images(template.at("template.spec.containers"));
+pub(super) fn pod_template_cells(template: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let labels = template.at("template.metadata.labels").texts();
     let labels: Vec<String> = labels
         .into_iter()
@@ -137,18 +90,10 @@ pub(super) fn pod_template_row(template: ObjectPart<'_>, _: RecordedAt) -> Vec<S
     } else {
         labels.join(",")
     };
-    vec![template.name(), names, images, labels]
+    vec![labels]
 }
 
-pub(super) fn attributes_class_row(class: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    vec![
-        class.name(),
-        class.at("driverName").text().to_owned(),
-        class.age(at),
-    ]
-}
-
-pub(super) fn resource_claim_row(claim: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn resource_claim_cells(claim: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let is_deleted = claim.at("metadata.deletionTimestamp").is_there();
     let is_allocated = claim.at("status.allocation").is_there();
     let is_reserved = claim.at("status.reservedFor").items().len() > 0;
@@ -160,77 +105,66 @@ pub(super) fn resource_claim_row(claim: ObjectPart<'_>, at: RecordedAt) -> Vec<S
     ];
     let states = states.into_iter().filter(|(is_so, _)| *is_so);
     let states: Vec<&str> = states.map(|(_, word)| word).collect();
-    vec![claim.name(), states.join(","), claim.age(at)]
-}
-
-pub(super) fn resource_slice_row(slice: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let member = |path: &str| slice.at(path).text().to_owned();
-    vec![
-        slice.name(),
-        member("spec.nodeName"),
-        member("spec.driver"),
-        member("spec.pool.name"),
-        slice.age(at),
-    ]
+    vec![states.join(",")]
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::kind::row_of;
     use super::*;
     use serde_json::{Value, json};
 
     /// The expected cells are those that kubectl v1.36.3 printed of such objects.
     #[test]
     fn cells_are_those_of_kubectl() {
-        type Row = fn(ObjectPart<'_>, RecordedAt) -> Vec<String>;
         let at = RecordedAt::from_micros(1_795_269_660_000_000);
-        let cases: [(Row, Value, &[&str]); 12] = [
+        let cases: [(&str, Value, &[&str]); 12] = [
             (
-                flow_schema_row,
+                "flowschemas",
                 json!({"spec": {"priorityLevelConfiguration": {"name": "system"}, "matchingPrecedence": 500,
                     "distinguisherMethod": {"type": "ByUser"}},
                     "status": {"conditions": [{"type": "Dangling", "status": "False"}]}}),
                 &["system", "500", "ByUser", "<unknown>", "False"],
             ),
             (
-                flow_schema_row,
+                "flowschemas",
                 json!({"spec": {"priorityLevelConfiguration": {"name": "exempt"}, "matchingPrecedence": 1}}),
                 &["exempt", "1", "<none>", "<unknown>", "?"],
             ),
             (
-                priority_level_row,
+                "prioritylevelconfigurations",
                 json!({"spec": {"type": "Limited", "limited": {"nominalConcurrencyShares": 5,
                     "limitResponse": {"type": "Reject"}}}}),
                 &["Limited", "5", "<none>", "<none>", "<none>", "<unknown>"],
             ),
             (
-                priority_level_row,
+                "prioritylevelconfigurations",
                 json!({"spec": {"type": "Limited", "limited": {"nominalConcurrencyShares": 20,
                     "limitResponse": {"queuing": {"queues": 128, "handSize": 6, "queueLengthLimit": 50}}}}}),
                 &["Limited", "20", "128", "6", "50", "<unknown>"],
             ),
             (
-                ip_address_row,
+                "ipaddresses",
                 json!({"spec": {"parentRef": {"resource": "services", "namespace": "default", "name": "kubernetes"}}}),
                 &["services/default/kubernetes"],
             ),
             (
-                service_cidr_row,
+                "servicecidrs",
                 json!({"spec": {"cidrs": ["10.96.0.0/16", "fd00::/108"]}}),
                 &["10.96.0.0/16,fd00::/108", "<unknown>"],
             ),
             (
-                validating_policy_row,
+                "validatingadmissionpolicies",
                 json!({"spec": {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}, "validations": [{}]}}),
                 &["1", "v1/ConfigMap", "<unknown>"],
             ),
             (
-                mutating_policy_row,
+                "mutatingadmissionpolicies",
                 json!({"spec": {"mutations": [{}, {}]}}),
                 &["2", "<unset>", "<unknown>"],
             ),
             (
-                policy_binding_row,
+                "validatingadmissionpolicybindings",
                 json!({"spec": {"policyName": "vap", "paramRef": {"selector": {"matchLabels": {"a": "b"}}}}}),
                 &[
                     "vap",
@@ -239,23 +173,23 @@ mod tests {
                 ],
             ),
             (
-                policy_binding_row,
+                "validatingadmissionpolicybindings",
                 json!({"spec": {"policyName": "vap", "paramRef": {"name": "note", "namespace": "shop"}}}),
                 &["vap", "shop/note", "<unknown>"],
             ),
             (
-                resource_claim_row,
+                "resourceclaims",
                 json!({"status": {"allocation": {}, "reservedFor": [{}]}}),
                 &["allocated,reserved", "<unknown>"],
             ),
             (
-                resource_slice_row,
+                "resourceslices",
                 json!({"spec": {"nodeName": "n1", "driver": "d.example", "pool": {"name": "p"}}}),
                 &["n1", "d.example", "p", "<unknown>"],
             ),
         ];
-        for (row, object, expected) in cases {
-            let cells = row(ObjectPart::of(&object), at);
+        for (plural, object, expected) in cases {
+            let cells = row_of(plural, &object, at);
             assert_eq!(cells[1..], *expected, "{object}");
         }
     }

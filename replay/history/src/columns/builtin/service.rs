@@ -1,24 +1,12 @@
 //! The columns of services, ingresses and endpoints.
 
 use super::super::part::{NONE, ObjectPart};
-use super::super::table::labels_text;
-use super::kind::selector_cell;
 use kubereel_format::RecordedAt;
 use std::collections::BTreeSet;
 
-pub(super) fn service_row(service: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn service_cells(service: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let spec = service.at("spec");
-    // The server's defaults for absent values.
-    let kind = spec.at("type").text_or("ClusterIP");
-    vec![
-        service.name(),
-        kind.to_owned(),
-        cluster_ip(spec),
-        external_ip(service, kind),
-        ports(spec),
-        service.age(at),
-        labels_text(&spec.at("selector").texts()),
-    ]
+    vec![cluster_ip(spec), external_ip(service), ports(spec)]
 }
 
 fn cluster_ip(spec: ObjectPart<'_>) -> String {
@@ -27,11 +15,12 @@ fn cluster_ip(spec: ObjectPart<'_>) -> String {
     ip.to_owned()
 }
 
-fn external_ip(service: ObjectPart<'_>, kind: &str) -> String {
+fn external_ip(service: ObjectPart<'_>) -> String {
     let spec = service.at("spec");
     let external = spec.at("externalIPs").items().map(ObjectPart::text);
     let mut ips: Vec<&str> = Vec::new();
-    let otherwise = match kind {
+    // The server's default for an absent value.
+    let otherwise = match spec.at("type").text_or("ClusterIP") {
         "ClusterIP" | "NodePort" => NONE,
         "LoadBalancer" => {
             ips.extend(balancers(service));
@@ -77,7 +66,7 @@ fn port(port: ObjectPart<'_>) -> String {
 /// The number of ports, addresses and hosts that are listed; more are counted.
 const LISTED: usize = 3;
 
-pub(super) fn endpoint_slice_row(slice: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn endpoint_slice_cells(slice: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let ports = slice
         .at("ports")
         .items()
@@ -88,15 +77,12 @@ pub(super) fn endpoint_slice_row(slice: ObjectPart<'_>, at: RecordedAt) -> Vec<S
     let endpoints = slice.at("endpoints").items();
     let addresses = endpoints.filter_map(|endpoint| endpoint.at("addresses").items().next());
     vec![
-        slice.name(),
-        slice.at("addressType").text().to_owned(),
         listed(ports.collect()),
         listed(addresses.map(ObjectPart::plain).collect()),
-        slice.age(at),
     ]
 }
 
-pub(super) fn endpoints_row(endpoints: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn endpoints_cells(endpoints: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for subset in endpoints.at("subsets").items() {
         let addresses = || {
@@ -119,15 +105,8 @@ pub(super) fn endpoints_row(endpoints: ObjectPart<'_>, at: RecordedAt) -> Vec<St
             }));
         }
     }
-    vec![
-        endpoints.name(),
-        if all.is_empty() {
-            NONE.to_owned()
-        } else {
-            listed(all)
-        },
-        endpoints.age(at),
-    ]
+    let none = all.is_empty().then(|| NONE.to_owned());
+    vec![none.unwrap_or_else(|| listed(all))]
 }
 
 /// Formats the first of some texts, and the number of the others.
@@ -145,15 +124,7 @@ fn listed(mut texts: Vec<String>) -> String {
     }
 }
 
-pub(super) fn network_policy_row(policy: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    vec![
-        policy.name(),
-        selector_cell(policy.at("spec.podSelector")),
-        policy.age(at),
-    ]
-}
-
-pub(super) fn ingress_row(ingress: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn ingress_cells(ingress: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let spec = ingress.at("spec");
     let rules = spec.at("rules").items();
     let more = rules.len().saturating_sub(LISTED);
@@ -167,16 +138,13 @@ pub(super) fn ingress_row(ingress: ObjectPart<'_>, at: RecordedAt) -> Vec<String
     let balancers: Vec<&str> = balancers(ingress).into_iter().collect();
     let is_secure = spec.at("tls").items().len() > 0;
     vec![
-        ingress.name(),
-        spec.at("ingressClassName").text_or(NONE).to_owned(),
         hosts,
         balancers.join(","),
         if is_secure { "80, 443" } else { "80" }.to_owned(),
-        ingress.age(at),
     ]
 }
 
-pub(super) fn ingress_class_row(class: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn ingress_class_cells(class: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let annotations = class.at("metadata.annotations").texts();
     let is_default = annotations.get("ingressclass.kubernetes.io/is-default-class");
     let mark = if is_default == Some(&"true") {
@@ -193,22 +161,18 @@ pub(super) fn ingress_class_row(class: ObjectPart<'_>, at: RecordedAt) -> Vec<St
     } else {
         NONE.to_owned()
     };
-    vec![
-        class.name() + mark,
-        class.at("spec.controller").text().to_owned(),
-        cell,
-        class.age(at),
-    ]
+    vec![class.name() + mark, cell]
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::kind::row_of;
     use super::*;
     use serde_json::{Value, json};
 
     fn cells(service: &Value) -> Vec<String> {
         let at = RecordedAt::from_micros(1_795_269_660_000_000);
-        service_row(ObjectPart::of(service), at)
+        row_of("services", service, at)
     }
 
     #[test]

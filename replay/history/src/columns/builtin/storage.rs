@@ -3,9 +3,6 @@
 use super::super::part::{NONE, ObjectPart};
 use kubereel_format::RecordedAt;
 
-/// The server's text for a value that is not set.
-const UNSET: &str = "<unset>";
-
 /// The annotation with the class in old clusters.
 const OLD_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
@@ -36,25 +33,19 @@ fn phase(object: ObjectPart<'_>) -> String {
     object.at("status.phase").text().to_owned()
 }
 
-pub(super) fn claim_row(claim: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let (spec, status) = (claim.at("spec"), claim.at("status"));
-    let volume = spec.at("volumeName").text();
-    let is_bound = !volume.is_empty();
+pub(super) fn claim_cells(claim: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
+    let status = claim.at("status");
+    let is_bound = !claim.at("spec.volumeName").text().is_empty();
     let of_bound = |text: String| if is_bound { text } else { String::new() };
     vec![
-        claim.name(),
         phase(claim),
-        volume.to_owned(),
         of_bound(status.at("capacity.storage").plain_or("0")),
         of_bound(access_modes(status.at("accessModes"))),
         class_of(claim).to_owned(),
-        spec.at("volumeAttributesClassName").plain_or(UNSET),
-        claim.age(at),
-        spec.at("volumeMode").plain_or(UNSET),
     ]
 }
 
-pub(super) fn volume_row(volume: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn volume_cells(volume: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let spec = volume.at("spec");
     let claim = spec.at("claimRef");
     let claim_name = if claim.is_there() {
@@ -67,21 +58,14 @@ pub(super) fn volume_row(volume: ObjectPart<'_>, at: RecordedAt) -> Vec<String> 
         String::new()
     };
     vec![
-        volume.name(),
-        spec.at("capacity.storage").plain_or("0"),
         access_modes(spec.at("accessModes")),
-        spec.at("persistentVolumeReclaimPolicy").text().to_owned(),
         phase(volume),
         claim_name,
         class_of(volume).to_owned(),
-        spec.at("volumeAttributesClassName").plain_or(UNSET),
-        volume.at("status.reason").text().to_owned(),
-        volume.age(at),
-        spec.at("volumeMode").plain_or(UNSET),
     ]
 }
 
-pub(super) fn class_row(class: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn class_cells(class: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     const DEFAULT: [&str; 2] = [
         "storageclass.kubernetes.io/is-default-class",
         "storageclass.beta.kubernetes.io/is-default-class",
@@ -91,43 +75,15 @@ pub(super) fn class_row(class: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
         .iter()
         .any(|name| annotations.get(name) == Some(&"true"));
     let name = class.name();
-    vec![
-        if is_default {
-            format!("{name} (default)")
-        } else {
-            name
-        },
-        class.at("provisioner").text().to_owned(),
-        class.at("reclaimPolicy").text_or("Delete").to_owned(),
-        class
-            .at("volumeBindingMode")
-            .text_or("Immediate")
-            .to_owned(),
-        class.at("allowVolumeExpansion").holds().to_string(),
-        class.age(at),
-    ]
+    vec![if is_default {
+        format!("{name} (default)")
+    } else {
+        name
+    }]
 }
 
-pub(super) fn attachment_row(attachment: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let spec = attachment.at("spec");
-    vec![
-        attachment.name(),
-        spec.at("attacher").text().to_owned(),
-        spec.at("source.persistentVolumeName").text().to_owned(),
-        spec.at("nodeName").text().to_owned(),
-        attachment.at("status.attached").holds().to_string(),
-        attachment.age(at),
-    ]
-}
-
-pub(super) fn csi_node_row(node: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let drivers = node.at("spec.drivers").items().len();
-    vec![node.name(), drivers.to_string(), node.age(at)]
-}
-
-pub(super) fn csi_driver_row(driver: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn csi_driver_cells(driver: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let spec = driver.at("spec");
-    let is_set = |member: &str| spec.at(member).holds().to_string();
     let requests = spec.at("tokenRequests");
     let audiences = requests.items().map(|one| one.at("audience").text());
     let audiences: Vec<&str> = audiences.collect();
@@ -137,21 +93,15 @@ pub(super) fn csi_driver_row(driver: ObjectPart<'_>, at: RecordedAt) -> Vec<Stri
         .map(ObjectPart::text);
     let modes: Vec<&str> = modes.collect();
     vec![
-        driver.name(),
-        spec.at("attachRequired").plain_or("true"),
-        is_set("podInfoOnMount"),
-        is_set("storageCapacity"),
         if requests.is_there() {
             audiences.join(",")
         } else {
             "<unset>".to_owned()
         },
-        is_set("requiresRepublish"),
         if modes.is_empty() {
             NONE.to_owned()
         } else {
             modes.join(",")
         },
-        driver.age(at),
     ]
 }

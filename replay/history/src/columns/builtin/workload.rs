@@ -1,27 +1,21 @@
 //! The columns of workloads, of their revisions and of autoscalers.
 
 use super::super::part::{NONE, ObjectPart, UNKNOWN, time_between, time_since};
-use super::super::table::labels_text;
-use super::kind::{names_and_images, selector_cell, selector_text};
+use super::kind::selector_text;
 use crate::field;
 use kubereel_format::RecordedAt;
 
-pub(super) fn deployment_row(deployment: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let status = deployment.at("status");
-    let ready = status.at("readyReplicas").whole();
-    let desired = desired(deployment);
-    let [names, images] = names_and_images(deployment.at("spec.template.spec.containers"));
+pub(super) fn deployment_cells(deployment: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     vec![
-        deployment.name(),
-        format!("{ready}/{desired}"),
-        status.at("updatedReplicas").whole().to_string(),
-        status.at("availableReplicas").whole().to_string(),
-        deployment.age(at),
-        names,
-        images,
+        ready(deployment),
         // Unlike elsewhere, an absent selector leaves the cell empty.
         selector_text(deployment.at("spec.selector")).unwrap_or_else(|| "<invalid>".to_owned()),
     ]
+}
+
+fn ready(workload: ObjectPart<'_>) -> String {
+    let ready = workload.at("status.readyReplicas").whole();
+    format!("{ready}/{}", desired(workload))
 }
 
 /// Reads the wanted replicas: one by default.
@@ -34,96 +28,30 @@ pub(crate) fn desired(object: ObjectPart<'_>) -> i64 {
     }
 }
 
-pub(super) fn replica_set_row(set: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let [names, images] = names_and_images(set.at("spec.template.spec.containers"));
-    vec![
-        set.name(),
-        desired(set).to_string(),
-        set.at("status.replicas").whole().to_string(),
-        set.at("status.readyReplicas").whole().to_string(),
-        set.age(at),
-        names,
-        images,
-        selector_cell(set.at("spec.selector")),
-    ]
+pub(super) fn desired_cells(set: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
+    vec![desired(set).to_string()]
 }
 
-pub(super) fn stateful_set_row(set: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let [names, images] = names_and_images(set.at("spec.template.spec.containers"));
-    let ready = set.at("status.readyReplicas").whole();
-    vec![
-        set.name(),
-        format!("{ready}/{}", desired(set)),
-        set.age(at),
-        names,
-        images,
-    ]
+pub(super) fn stateful_set_cells(set: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
+    vec![ready(set)]
 }
 
-pub(super) fn daemon_set_row(set: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let [names, images] = names_and_images(set.at("spec.template.spec.containers"));
-    let count = |member: &str| set.at("status").at(member).whole().to_string();
-    vec![
-        set.name(),
-        count("desiredNumberScheduled"),
-        count("currentNumberScheduled"),
-        count("numberReady"),
-        count("updatedNumberScheduled"),
-        count("numberAvailable"),
-        labels_text(&set.at("spec.template.spec.nodeSelector").texts()),
-        set.age(at),
-        names,
-        images,
-        selector_cell(set.at("spec.selector")),
-    ]
-}
-
-pub(super) fn replication_controller_row(
-    controller: ObjectPart<'_>,
-    at: RecordedAt,
-) -> Vec<String> {
-    let mut row = replica_set_row(controller, at);
-    row.pop();
-    row.push(labels_text(&controller.at("spec.selector").texts()));
-    row
-}
-
-pub(super) fn cron_job_row(cron: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let spec = cron.at("spec");
-    let job = spec.at("jobTemplate.spec");
-    let [names, images] = names_and_images(job.at("template.spec.containers"));
-    let suspend = match spec.at("suspend") {
+pub(super) fn cron_job_cells(cron: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let suspend = match cron.at("spec.suspend") {
         suspend if !suspend.is_there() => "<unset>",
         suspend if suspend.holds() => "True",
         _ => "False",
     };
     let last = cron.at("status.lastScheduleTime");
     let last = last.time().map(|time| time_since(time, at));
-    vec![
-        cron.name(),
-        spec.at("schedule").text().to_owned(),
-        spec.at("timeZone").text_or(NONE).to_owned(),
-        suspend.to_owned(),
-        cron.at("status.active").items().len().to_string(),
-        last.unwrap_or_else(|| NONE.to_owned()),
-        cron.age(at),
-        names,
-        images,
-        selector_cell(job.at("selector")),
-    ]
+    vec![suspend.to_owned(), last.unwrap_or_else(|| NONE.to_owned())]
 }
 
-pub(super) fn job_row(job: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let [names, images] = names_and_images(job.at("spec.template.spec.containers"));
+pub(super) fn job_cells(job: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     vec![
-        job.name(),
         job_status(job).to_owned(),
         completions(job),
         duration(job, at),
-        job.age(at),
-        names,
-        images,
-        selector_cell(job.at("spec.selector")),
     ]
 }
 
@@ -177,7 +105,7 @@ fn duration(job: ObjectPart<'_>, at: RecordedAt) -> String {
 /// The number of metrics of an autoscaler that are listed; more are counted.
 const METRICS: usize = 2;
 
-pub(super) fn autoscaler_row(scaler: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn autoscaler_cells(scaler: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let spec = scaler.at("spec");
     let target = spec.at("scaleTargetRef");
     let mut current = scaler.at("status.currentMetrics").items();
@@ -194,13 +122,8 @@ pub(super) fn autoscaler_row(scaler: ObjectPart<'_>, at: RecordedAt) -> Vec<Stri
         all => all,
     };
     vec![
-        scaler.name(),
         format!("{}/{}", target.at("kind").text(), target.at("name").text()),
         targets,
-        spec.at("minReplicas").plain_or("<unset>"),
-        spec.at("maxReplicas").whole().to_string(),
-        scaler.at("status.currentReplicas").whole().to_string(),
-        scaler.age(at),
     ]
 }
 
@@ -245,7 +168,7 @@ fn metric_text(metric: ObjectPart<'_>, now: ObjectPart<'_>) -> String {
     )
 }
 
-pub(super) fn controller_revision_row(revision: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+pub(super) fn controller_revision_cells(revision: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let controller = revision
         .value()
         .and_then(field::controller)
@@ -256,16 +179,12 @@ pub(super) fn controller_revision_row(revision: ObjectPart<'_>, at: RecordedAt) 
         let group = group.map_or(String::new(), |(group, _)| format!(".{group}"));
         format!("{kind}{group}/{}", owner.at("name").text())
     });
-    vec![
-        revision.name(),
-        controller.unwrap_or_else(|| NONE.to_owned()),
-        revision.at("revision").whole().to_string(),
-        revision.age(at),
-    ]
+    vec![controller.unwrap_or_else(|| NONE.to_owned())]
 }
 
 #[cfg(test)]
 mod replica_tests {
+    use super::super::kind::row_of;
     use super::*;
     use serde_json::{Value, json};
 
@@ -285,8 +204,7 @@ mod replica_tests {
     }
 
     fn rows(object: &Value) -> [Vec<String>; 2] {
-        let part = ObjectPart::of(object);
-        [deployment_row(part, AT), replica_set_row(part, AT)]
+        ["deployments", "replicasets"].map(|plural| row_of(plural, object, AT))
     }
 
     #[test]
@@ -326,6 +244,7 @@ mod replica_tests {
 
 #[cfg(test)]
 mod job_tests {
+    use super::super::kind::row_of;
     use super::*;
     use serde_json::{Value, json};
 
@@ -333,7 +252,7 @@ mod job_tests {
     const AT: RecordedAt = RecordedAt::from_micros(1_795_269_660_000_000);
 
     fn narrow(job: &Value) -> Vec<String> {
-        let mut cells = job_row(ObjectPart::of(job), AT);
+        let mut cells = row_of("jobs", job, AT);
         cells.truncate(5);
         cells
     }
