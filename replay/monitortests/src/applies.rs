@@ -8,23 +8,26 @@
 use crate::facts::{FactsOverTime, NETWORKS, PLATFORMS, TOPOLOGIES, short_words};
 use crate::release::Release;
 use crate::yaml::known_words;
+use kubereel_format::worded;
 use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::sync::LazyLock;
 
+worded! {
 /// What a rule is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleClass {
     /// Something broke: a crash, an operator that is degraded, a node that is not ready.
     #[default]
-    Fault,
+    Fault = "fault",
     /// A service was not available, or ended without grace.
-    Disruption,
+    Disruption = "disruption",
     /// An installation or an upgrade did not go as it must.
-    Upgrade,
+    Upgrade = "upgrade",
     /// How objects are written: probes, replicas, annotations, service accounts. Nothing broke.
-    Policy,
+    Policy = "policy",
+}
 }
 
 impl RuleClass {
@@ -33,16 +36,6 @@ impl RuleClass {
 
     /// The classes about what happened: those that a run follows unless others are chosen.
     pub const RUNTIME: [Self; 3] = [Self::Fault, Self::Disruption, Self::Upgrade];
-
-    /// Returns the word that files use.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Fault => "fault",
-            Self::Disruption => "disruption",
-            Self::Upgrade => "upgrade",
-            Self::Policy => "policy",
-        }
-    }
 
     /// Returns what the class is about, for people.
     pub const fn meaning(self) -> &'static str {

@@ -2,7 +2,7 @@
 
 use crate::exception::{ExceptionState, Excuse};
 use crate::verdict::{CaseGap, MonitorTestInfo, Severity, TestCase, TestFinding};
-use kubereel_format::RecordedAt;
+use kubereel_format::{RecordedAt, worded};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -174,27 +174,29 @@ impl JudgedFinding {
     }
 }
 
+worded! {
 /// The outcome of a case.
 ///
 /// The order is that of need: what must be looked at first comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CaseVerdict {
     /// It was not judged.
-    Skipped,
+    Skipped = "skipped",
     /// Nothing was found wrong, and everything was seen.
-    Pass,
+    Pass = "pass",
     /// Nothing was found wrong, but not everything was seen.
-    Unknown,
+    Unknown = "unknown",
     /// All that was found wrong is excepted for good.
-    FlakePermanent,
+    FlakePermanent = "flake-permanent",
     /// All that was found wrong is excepted, some of it until an issue is closed.
-    FlakeJira,
+    FlakeJira = "flake-jira",
     /// What was found wrong is not bad enough to fail, or the rule never fails.
-    Flake,
+    Flake = "flake",
     /// The rule could not be evaluated.
-    Error,
+    Error = "error",
     /// Something is wrong that no exception covers.
-    Fail,
+    Fail = "fail",
+}
 }
 
 impl CaseVerdict {
@@ -209,20 +211,6 @@ impl CaseVerdict {
         Self::Pass,
         Self::Skipped,
     ];
-
-    /// Returns the word that programs read: `flake-jira`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Skipped => "skipped",
-            Self::Pass => "pass",
-            Self::Unknown => "unknown",
-            Self::FlakePermanent => "flake-permanent",
-            Self::FlakeJira => "flake-jira",
-            Self::Flake => "flake",
-            Self::Error => "error",
-            Self::Fail => "fail",
-        }
-    }
 
     /// Returns whether it is one of the flakes.
     pub const fn is_flake(self) -> bool {

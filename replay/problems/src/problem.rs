@@ -2,7 +2,7 @@
 
 use crate::sign::{ProblemClass, SignKind};
 use kubereel_cluster::RecordMark;
-use kubereel_format::{ObjectId, RecordedAt, ResourceId};
+use kubereel_format::{ObjectId, RecordedAt, ResourceId, worded};
 use kubereel_history::ChangeKind;
 use serde_json::Value;
 
@@ -224,32 +224,21 @@ pub struct CheckedReel {
     pub dropped: u64,
 }
 
+worded! {
 /// How a rollout ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RolloutOutcome {
     /// All Pods have the template and are available.
-    Complete,
+    Complete = "complete",
     /// The workload got another template before.
-    Replaced,
+    Replaced = "replaced",
     /// The workload was deleted before.
-    Deleted,
+    Deleted = "deleted",
     /// It had not ended at the end of the recording.
-    Incomplete,
+    Incomplete = "incomplete",
     /// Its end may lie in a time that was not observed.
-    Unknown,
+    Unknown = "unknown",
 }
-
-impl RolloutOutcome {
-    /// Returns the word in output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Replaced => "replaced",
-            Self::Deleted => "deleted",
-            Self::Incomplete => "incomplete",
-            Self::Unknown => "unknown",
-        }
-    }
 }
 
 /// A rollout of a workload.

@@ -229,16 +229,16 @@ pub enum SignKind {
 }
 
 worded! {
-    /// What a problem belongs to.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    pub enum ProblemClass {
-        /// Something stopped working.
-        Fault = "fault",
-        /// Something was unavailable for a while.
-        Disruption = "disruption",
-        /// An installation or an upgrade does not go on.
-        Upgrade = "upgrade",
-    }
+/// What a problem belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProblemClass {
+    /// Something stopped working.
+    Fault = "fault",
+    /// Something was unavailable for a while.
+    Disruption = "disruption",
+    /// An installation or an upgrade does not go on.
+    Upgrade = "upgrade",
+}
 }
 
 /// How long a sign is normal.

@@ -5,19 +5,21 @@ use super::SpanScope;
 use super::states::{Since, States};
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, source};
 use kubereel_cluster::{StateKind, StateTrack};
-use kubereel_format::RecordedAt;
+use kubereel_format::{RecordedAt, worded};
 use std::collections::BTreeMap;
 
 const CONSTRUCTED: &str = "node-lifecycle-constructor";
 
+worded! {
 /// What a node is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum NodeTurn {
-    NotReady,
-    Update,
-    Drain,
-    OperatingSystemUpdate,
-    Reboot,
+    NotReady = "NotReady",
+    Update = "Update",
+    Drain = "Drain",
+    OperatingSystemUpdate = "OperatingSystemUpdate",
+    Reboot = "Reboot",
+}
 }
 
 impl NodeTurn {
@@ -28,16 +30,6 @@ impl NodeTurn {
         Self::OperatingSystemUpdate,
         Self::Reboot,
     ];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::NotReady => "NotReady",
-            Self::Update => "Update",
-            Self::Drain => "Drain",
-            Self::OperatingSystemUpdate => "OperatingSystemUpdate",
-            Self::Reboot => "Reboot",
-        }
-    }
 
     const fn row(self) -> &'static str {
         match self {
@@ -142,7 +134,7 @@ pub(super) fn spans(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
             };
             let (level, message) = if is_deleted {
                 let message = message(state, "not completed: the node was deleted", roles);
-                (Level::Warning, message.with("state", state.name()))
+                (Level::Warning, message.with("state", state.as_str()))
             } else {
                 ended(state, &now.message.human, roles)
             };
@@ -153,7 +145,7 @@ pub(super) fn spans(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
                 let since = states.close(&(node, state));
                 made.extend(since.map(|since| {
                     let message = message(state, &now.message.human, roles);
-                    let message = message.with("phase", state.name());
+                    let message = message.with("phase", state.as_str());
                     span(Level::Info, node, state, message, since, Some(now.from))
                 }));
             }
@@ -168,7 +160,7 @@ pub(super) fn spans(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
     }
     for ((node, state), since) in states.still_open() {
         let roles = known_roles.get(node).copied().unwrap_or_default();
-        let message = message(state, "never completed", roles).with("state", state.name());
+        let message = message(state, "never completed", roles).with("state", state.as_str());
         let end = run.open_end();
         made.push(span(Level::Warning, node, state, message, since, end));
     }
@@ -181,11 +173,11 @@ fn ended(state: NodeTurn, human: &str, roles: &str) -> (Level, IntervalMessage) 
     match state {
         NodeTurn::NotReady => (Level::Warning, message(state, state.words(), roles)),
         NodeTurn::Update => {
-            let message = message(state, human, roles).with("phase", state.name());
+            let message = message(state, human, roles).with("phase", state.as_str());
             (Level::Info, message)
         }
         _ => {
-            let message = message(state, state.words(), roles).with("phase", state.name());
+            let message = message(state, state.words(), roles).with("phase", state.as_str());
             (Level::Info, message)
         }
     }
@@ -215,7 +207,7 @@ fn not_ready(tracks: &[StateTrack], known_roles: &BTreeMap<&str, &str>) -> Vec<I
             };
             let mut text = message(NodeTurn::NotReady, words, roles);
             if to.is_none() {
-                text = text.with("state", NodeTurn::NotReady.name());
+                text = text.with("state", NodeTurn::NotReady.as_str());
             }
             made.push(span(
                 Level::Warning,

@@ -8,30 +8,22 @@ use crate::glob::Glob;
 use crate::phase::Phase;
 use crate::verdict::{MonitorTestInfo, TestCase, TestFinding};
 use crate::yaml::OneOrMany;
-use kubereel_format::RecordedAt;
+use kubereel_format::{RecordedAt, worded};
 use regex::Regex;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+worded! {
 /// How long an exception is meant to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExceptionState {
     /// For good.
-    Permanent,
+    Permanent = "permanent",
     /// Until an issue is closed.
-    Jira,
+    Jira = "jira",
 }
-
-impl ExceptionState {
-    /// Returns the word that files use.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Permanent => "permanent",
-            Self::Jira => "jira",
-        }
-    }
 }
 
 /// Something that is known to go wrong. All that is given must match; a list matches by any of it.
@@ -239,28 +231,21 @@ impl<'a> SubjectNames<'a> {
     }
 }
 
+worded! {
 /// What was done with the cluster in all of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunKind {
     /// No upgrade was seen.
-    Stable,
+    Stable = "stable",
     /// There was one, or several.
-    Upgrade,
+    Upgrade = "upgrade",
     /// The suite that ran an upgrade reported a failure.
-    FailedUpgrade,
+    FailedUpgrade = "failed-upgrade",
+}
 }
 
 impl RunKind {
-    /// Returns the word that files use.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Stable => "stable",
-            Self::Upgrade => "upgrade",
-            Self::FailedUpgrade => "failed-upgrade",
-        }
-    }
-
     /// Tells what was done in a run: by the cluster's own history, or by the Events of an upgrade suite.
     pub fn of(facts: &FactsOverTime) -> Self {
         if facts.has_failed_upgrade() {

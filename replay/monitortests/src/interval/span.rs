@@ -2,32 +2,23 @@
 
 use super::locator::Locator;
 use super::message::IntervalMessage;
-use kubereel_format::{RecordedAt, Seq};
+use kubereel_format::{RecordedAt, Seq, worded};
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
+worded! {
 /// How bad an interval is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// It is as it should be.
     #[default]
-    Info,
+    Info = "Info",
     /// It may be wrong.
-    Warning,
+    Warning = "Warning",
     /// It is wrong.
-    Error,
+    Error = "Error",
 }
-
-impl Level {
-    /// Returns the word that files use.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "Info",
-            Self::Warning => "Warning",
-            Self::Error => "Error",
-        }
-    }
 }
 
 /// Who made an interval, in the monitor's words, such as `ClusterOperatorMonitor`; any word is taken.

@@ -7,32 +7,22 @@ use crate::glob::Glob;
 use crate::interval::Intervals;
 use crate::outcome::{CaseOutcome, CaseVerdict};
 use crate::verdict::MonitorTestInfo;
-use kubereel_format::RecordedAt;
+use kubereel_format::{RecordedAt, worded};
 use std::sync::Arc;
 
+worded! {
 /// How far verdicts of a run can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RunTrust {
     /// A recorder saw it; where it did not, verdicts are unknown.
-    Recorded,
+    Recorded = "recorded",
     /// Another tool's recording, which does not tell what it leaves out.
-    Imported,
+    Imported = "imported",
     /// A file of intervals: objects were not seen.
-    Intervals,
+    Intervals = "intervals",
     /// Parts of the reel cannot be read.
-    Damaged,
+    Damaged = "damaged",
 }
-
-impl RunTrust {
-    /// Returns the word that programs read.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Recorded => "recorded",
-            Self::Imported => "imported",
-            Self::Intervals => "intervals",
-            Self::Damaged => "damaged",
-        }
-    }
 }
 
 /// What a run did with the events of a recording.

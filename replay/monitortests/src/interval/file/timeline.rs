@@ -2,7 +2,7 @@
 //! them.
 
 use crate::interval::{Interval, Level, source};
-use kubereel_format::RecordedAt;
+use kubereel_format::{RecordedAt, worded};
 
 /// Namespaces whose pods belong to the control plane's timeline.
 const CONTROL_PLANE: [&str; 8] = [
@@ -28,17 +28,19 @@ const WORTH_PENDING: [&str; 8] = [
     "etcdDatabaseHighFragmentationRatio",
 ];
 
+worded! {
 /// One of upstream's timeline files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TimelineFile {
     /// What a person looks at first.
-    Spyglass,
+    Spyglass = "spyglass",
     /// Everything that lasts.
-    Everything,
+    Everything = "everything",
     /// Operators, and the pods of the platform.
-    Operators,
+    Operators = "operators",
     /// The control plane.
-    KubeControlPlane,
+    KubeControlPlane = "kube-control-plane",
+}
 }
 
 impl TimelineFile {
@@ -49,16 +51,6 @@ impl TimelineFile {
         Self::Operators,
         Self::KubeControlPlane,
     ];
-
-    /// Returns the word in its name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Spyglass => "spyglass",
-            Self::Everything => "everything",
-            Self::Operators => "operators",
-            Self::KubeControlPlane => "kube-control-plane",
-        }
-    }
 
     /// Returns its name, with the suffix of a run.
     pub fn name(self, suffix: &str) -> String {
