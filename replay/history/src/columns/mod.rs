@@ -4,6 +4,7 @@
 //! important built-in kinds are defined here; all others have name and age.
 
 mod builtin;
+mod cell;
 mod part;
 mod platform;
 mod table;

@@ -1,6 +1,6 @@
 //! The page of a Namespace, with its quotas and limits.
 
-use super::lines::{PageWriter, date, joined};
+use super::lines::{PageWriter, joined};
 use super::surroundings::{NOT_RECORDED, Surroundings};
 use crate::body_reader::QueryError;
 use crate::columns::ObjectPart;
@@ -22,16 +22,11 @@ pub(super) fn namespace_page(
             &["Type", "Status", "LastTransitionTime", "Reason", "Message"],
         );
     }
-    for condition in conditions.items() {
-        let text = |member: &str| condition.at(member).text();
-        let changed = date(condition.at("lastTransitionTime"));
-        let (kind, status) = (text("type"), text("status"));
-        let (reason, message) = (text("reason"), text("message"));
-        page.line(
-            1,
-            format!("{kind}\t{status}\t{changed}\t{reason}\t{message}"),
-        );
-    }
+    let changed = "date lastTransitionTime";
+    page.rows(
+        conditions,
+        &["type", "status", changed, "reason", "message"],
+    );
     let name = namespace.name();
     page.line(0, "");
     match around.list("resourcequotas", &name)? {

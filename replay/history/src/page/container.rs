@@ -1,6 +1,6 @@
 //! Containers on a page: image, state, resources, probes, environment and mounts.
 
-use super::lines::{PageWriter, date, go_list, truth};
+use super::lines::{PageWriter, go_list, truth};
 use super::volume::volumes;
 use crate::columns::{NONE, ObjectPart, selector_text};
 use crate::quantity::Quantity;
@@ -67,11 +67,7 @@ impl ContainerList<'_> {
                 state(page, "Last State", status.at("lastState"));
             }
             page.field(2, "Ready", truth(status.at("ready").holds()));
-            page.field(
-                2,
-                "Restart Count",
-                status.at("restartCount").whole().to_string(),
-            );
+            page.field(2, "Restart Count", status.cell("whole restartCount"));
         }
         resources(page, 2, spec.at("resources"));
         for (title, member) in [
@@ -174,7 +170,7 @@ fn state(page: &mut PageWriter, title: &str, state: ObjectPart<'_>) {
     let (running, ended) = (state.at("running"), state.at("terminated"));
     if running.is_there() {
         page.field(2, title, "Running");
-        page.field(3, "Started", date(running.at("startedAt")));
+        page.field(3, "Started", running.at("startedAt").date());
     } else if ended.is_there() && !state.at("waiting").is_there() {
         page.field(2, title, "Terminated");
         page.field_if(3, "Reason", ended.at("reason").text());
@@ -183,8 +179,8 @@ fn state(page: &mut PageWriter, title: &str, state: ObjectPart<'_>) {
         if ended.at("signal").whole() > 0 {
             page.field(3, "Signal", ended.at("signal").whole().to_string());
         }
-        page.field(3, "Started", date(ended.at("startedAt")));
-        page.field(3, "Finished", date(ended.at("finishedAt")));
+        page.field(3, "Started", ended.at("startedAt").date());
+        page.field(3, "Finished", ended.at("finishedAt").date());
     } else {
         page.field(2, title, "Waiting");
         page.field_if(3, "Reason", state.at("waiting.reason").text());
@@ -362,11 +358,8 @@ pub(super) fn pod_template(page: &mut PageWriter, template: ObjectPart<'_>) {
     }
     volumes(page, spec.at("volumes"), "  ");
     spread_constraints(page, spec, "  ");
-    page.field_if(
-        1,
-        "Priority Class Name",
-        spec.at("priorityClassName").text(),
-    );
+    let priority = spec.at("priorityClassName");
+    page.field_if(1, "Priority Class Name", priority.text());
     page.labels(0, "  Node-Selectors", spec.at("nodeSelector"));
     page.list(0, "  Tolerations", tolerations(spec));
 }

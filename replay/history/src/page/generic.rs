@@ -53,8 +53,7 @@ impl KeyStyle {
 pub(super) fn any_page(page: &mut PageWriter, object: ObjectPart<'_>, keys: KeyStyle) {
     page.field(0, "Name", object.name());
     page.field(0, "Namespace", object.at("metadata.namespace").text());
-    page.labels(0, "Labels", object.at("metadata.labels"));
-    page.annotations("Annotations", object.at("metadata.annotations"));
+    page.metadata(object);
     if let Some(members) = object.value().and_then(Value::as_object) {
         fields(page, 0, members, "", keys);
     }

@@ -2,7 +2,6 @@
 
 use crate::columns::{NONE, ObjectPart};
 use crate::field::{self, text};
-use jiff::tz::TimeZone;
 use kubereel_format::RecordedAt;
 
 /// The longest annotation on one line, name included, in bytes; longer ones are cut.
@@ -97,6 +96,34 @@ impl PageWriter {
         self.list(depth, name, labels.collect());
     }
 
+    /// Adds the labels and the annotations of an object.
+    pub(super) fn metadata(&mut self, object: ObjectPart<'_>) {
+        self.labels(0, "Labels", object.at("metadata.labels"));
+        self.annotations("Annotations", object.at("metadata.annotations"));
+    }
+
+    /// Adds fields of an object, each a title and its source; one whose title begins with a question mark is left out
+    /// if it is empty.
+    pub(super) fn fields(&mut self, depth: usize, object: ObjectPart<'_>, fields: &[(&str, &str)]) {
+        for (title, source) in fields {
+            match title.strip_prefix('?') {
+                Some(title) => self.field_if(depth, title, object.cell(source)),
+                None => self.field(depth, title, object.cell(source)),
+            }
+        }
+    }
+
+    /// Adds a line of fields for each item of a list; a blank behind a source stands behind its text.
+    pub(super) fn rows(&mut self, items: ObjectPart<'_>, sources: &[&str]) {
+        for item in items.items() {
+            let cells = sources.iter().map(|source| {
+                let blank = if source.ends_with(' ') { " " } else { "" };
+                item.cell(source.trim_end()) + blank
+            });
+            self.line(1, cells.collect::<Vec<_>>().join("\t"));
+        }
+    }
+
     /// Adds annotations.
     pub(super) fn annotations(&mut self, name: &str, annotations: ObjectPart<'_>) {
         let mut lines = Vec::new();
@@ -121,8 +148,7 @@ impl PageWriter {
     /// Adds name, namespace if it has one, labels and annotations.
     pub(super) fn head(&mut self, object: ObjectPart<'_>) {
         self.name(object);
-        self.labels(0, "Labels", object.at("metadata.labels"));
-        self.annotations("Annotations", object.at("metadata.annotations"));
+        self.metadata(object);
     }
 
     /// Adds the name, and the namespace of an object that lies in one.
@@ -160,15 +186,6 @@ fn shortened(text: &str, bytes: usize) -> String {
         text.get(..text.floor_char_boundary(bytes))
             .unwrap_or_default()
     )
-}
-
-/// Formats a time as kubectl's pages do, in UTC; a time that is not set is the year 1, as there.
-pub(super) fn date(time: ObjectPart<'_>) -> String {
-    let Some(time) = time.time() else {
-        return "Mon, 01 Jan 0001 00:00:00 +0000".to_owned();
-    };
-    let time = time.to_zoned(TimeZone::UTC);
-    time.strftime("%a, %d %b %Y %H:%M:%S %z").to_string()
 }
 
 /// Formats a boolean as kubectl's pages do.

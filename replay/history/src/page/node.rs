@@ -1,12 +1,25 @@
 //! The page of a Node: capacity, requests, and the Pods on it.
 
-use super::lines::{PageWriter, date, joined};
+use super::lines::{PageWriter, joined};
 use super::surroundings::{NOT_RECORDED, Surroundings};
 use crate::body_reader::QueryError;
 use crate::columns::{ObjectPart, roles};
 use crate::quantity::Quantity;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+
+const SYSTEM_INFO: &[(&str, &str)] = &[
+    ("Machine ID", "machineID"),
+    ("System UUID", "systemUUID"),
+    ("Boot ID", "bootID"),
+    ("Kernel Version", "kernelVersion"),
+    ("OS Image", "osImage"),
+    ("Operating System", "operatingSystem"),
+    ("Architecture", "architecture"),
+    ("Container Runtime Version", "containerRuntimeVersion"),
+    ("Kubelet Version", "kubeletVersion"),
+    ("Kube-Proxy Version", "kubeProxyVersion"),
+];
 
 /// The namespace with the Leases of Nodes.
 const LEASES: &str = "kube-node-lease";
@@ -19,19 +32,11 @@ pub(super) fn node_page(
     let (spec, status) = (node.at("spec"), node.at("status"));
     page.field(0, "Name", node.name());
     page.field(0, "Roles", roles(node));
-    page.labels(0, "Labels", node.at("metadata.labels"));
-    page.annotations("Annotations", node.at("metadata.annotations"));
-    page.field(
-        0,
-        "CreationTimestamp",
-        date(node.at("metadata.creationTimestamp")),
-    );
+    page.metadata(node);
+    let created = node.cell("date metadata.creationTimestamp");
+    page.field(0, "CreationTimestamp", created);
     page.list(0, "Taints", taints(spec));
-    page.field(
-        0,
-        "Unschedulable",
-        spec.at("unschedulable").holds().to_string(),
-    );
+    page.field(0, "Unschedulable", spec.cell("bool unschedulable"));
     lease(page, &node.name(), around)?;
     conditions(page, status);
     page.line(0, "Addresses:");
@@ -52,20 +57,7 @@ pub(super) fn node_page(
         }
     }
     page.line(0, "System Info:");
-    for (title, member) in [
-        ("Machine ID", "machineID"),
-        ("System UUID", "systemUUID"),
-        ("Boot ID", "bootID"),
-        ("Kernel Version", "kernelVersion"),
-        ("OS Image", "osImage"),
-        ("Operating System", "operatingSystem"),
-        ("Architecture", "architecture"),
-        ("Container Runtime Version", "containerRuntimeVersion"),
-        ("Kubelet Version", "kubeletVersion"),
-        ("Kube-Proxy Version", "kubeProxyVersion"),
-    ] {
-        page.field(1, title, status.at("nodeInfo").at(member).text());
-    }
+    page.fields(1, status.at("nodeInfo"), SYSTEM_INFO);
     page.field_if(0, "PodCIDR", spec.at("podCIDR").text());
     page.field_if(0, "PodCIDRs", joined(spec.at("podCIDRs"), ","));
     page.field_if(0, "ProviderID", spec.at("providerID").text());
@@ -108,15 +100,11 @@ fn lease(page: &mut PageWriter, node: &str, around: Surroundings<'_>) -> Result<
     };
     let spec = lease.at("spec");
     page.line(0, "Lease:");
-    page.field(
-        1,
-        "HolderIdentity",
-        spec.at("holderIdentity").text_or("<unset>"),
-    );
+    page.field(1, "HolderIdentity", spec.cell("holderIdentity | <unset>"));
     for (title, member) in [("AcquireTime", "acquireTime"), ("RenewTime", "renewTime")] {
         let time = spec.at(member);
         let time = if time.is_there() {
-            date(time)
+            time.date()
         } else {
             "<unset>".to_owned()
         };
@@ -141,25 +129,11 @@ fn conditions(page: &mut PageWriter, status: ObjectPart<'_>) {
             "Message",
         ],
     );
-    for condition in status.at("conditions").items() {
-        let text = |member: &str| condition.at(member).text();
-        let (beat, changed) = (
-            condition.at("lastHeartbeatTime"),
-            condition.at("lastTransitionTime"),
-        );
-        page.line(
-            1,
-            format!(
-                "{} \t{} \t{} \t{} \t{} \t{}",
-                text("type"),
-                text("status"),
-                date(beat),
-                date(changed),
-                text("reason"),
-                text("message")
-            ),
-        );
-    }
+    let (beat, changed) = ("date lastHeartbeatTime ", "date lastTransitionTime ");
+    page.rows(
+        status.at("conditions"),
+        &["type ", "status ", beat, changed, "reason ", "message"],
+    );
 }
 
 /// The requests of Pods, by resource.

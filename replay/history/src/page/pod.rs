@@ -1,32 +1,31 @@
 //! The page of a Pod.
 
 use super::container::{ContainerList, resources, spread_constraints, tolerations};
-use super::lines::{PageWriter, controller, date, terminating};
+use super::lines::{PageWriter, controller, terminating};
 use super::volume::volumes;
 use crate::columns::{NONE, ObjectPart};
 use kubereel_format::RecordedAt;
 
+const CLASSES: &[(&str, &str)] = &[
+    ("?Priority", "plain priority"),
+    ("?Priority Class Name", "priorityClassName"),
+    ("?Runtime Class Name", "runtimeClassName"),
+    ("?Service Account", "serviceAccountName"),
+];
+
 pub(super) fn pod_page(page: &mut PageWriter, pod: ObjectPart<'_>, at: RecordedAt) {
     let (spec, status) = (pod.at("spec"), pod.at("status"));
     page.name(pod);
-    page.field_if(0, "Priority", spec.at("priority").plain());
-    page.field_if(
-        0,
-        "Priority Class Name",
-        spec.at("priorityClassName").text(),
-    );
-    page.field_if(0, "Runtime Class Name", spec.at("runtimeClassName").text());
-    page.field_if(0, "Service Account", spec.at("serviceAccountName").text());
+    page.fields(0, spec, CLASSES);
     let node = match spec.at("nodeName").text() {
         "" => NONE.to_owned(),
         node => format!("{node}/{}", status.at("hostIP").text()),
     };
     page.field(0, "Node", node);
     if status.at("startTime").is_there() {
-        page.field(0, "Start Time", date(status.at("startTime")));
+        page.field(0, "Start Time", status.at("startTime").date());
     }
-    page.labels(0, "Labels", pod.at("metadata.labels"));
-    page.annotations("Annotations", pod.at("metadata.annotations"));
+    page.metadata(pod);
     standing(page, pod, at);
     let profile = spec.at("securityContext.seccompProfile");
     page.field_if(0, "SeccompProfile", profile.at("type").text());
@@ -34,11 +33,8 @@ pub(super) fn pod_page(page: &mut PageWriter, pod: ObjectPart<'_>, at: RecordedA
     page.field(0, "IP", status.at("podIP").text());
     addresses(page, status);
     page.field_if(0, "Controlled By", controller(pod));
-    page.field_if(
-        0,
-        "NominatedNodeName",
-        status.at("nominatedNodeName").text(),
-    );
+    let nominated = status.at("nominatedNodeName");
+    page.field_if(0, "NominatedNodeName", nominated.text());
     if spec.at("resources").is_there() {
         page.line(0, "Resources:");
         resources(page, 1, spec.at("resources"));
@@ -112,8 +108,5 @@ fn conditions(page: &mut PageWriter, pod: ObjectPart<'_>) {
         page.line(0, "Conditions:");
         page.line(1, "Type\tStatus");
     }
-    for condition in all.items() {
-        let (kind, status) = (condition.at("type").text(), condition.at("status").text());
-        page.line(1, format!("{kind} \t{status} "));
-    }
+    page.rows(all, &["type ", "status "]);
 }

@@ -10,6 +10,17 @@ use serde_json::Value;
 /// The label by which an `EndpointSlice` names its Service.
 const OF_SERVICE: &str = "kubernetes.io/service-name";
 
+const LEADING: &[(&str, &str)] = &[
+    ("?Desired LoadBalancer IP", "loadBalancerIP"),
+    ("?External Name", "externalName"),
+];
+
+const TRAFFIC: &[(&str, &str)] = &[
+    ("Session Affinity", "sessionAffinity"),
+    ("?External Traffic Policy", "externalTrafficPolicy"),
+    ("?Internal Traffic Policy", "internalTrafficPolicy"),
+];
+
 /// The number of endpoints that are listed; others are counted.
 const LISTED: usize = 3;
 
@@ -27,12 +38,7 @@ pub(super) fn service_page(
     page.field(0, "IP", spec.at("clusterIP").text());
     page.field(0, "IPs", list_or_none(spec.at("clusterIPs")));
     page.field_if(0, "External IPs", joined(spec.at("externalIPs"), ","));
-    page.field_if(
-        0,
-        "Desired LoadBalancer IP",
-        spec.at("loadBalancerIP").text(),
-    );
-    page.field_if(0, "External Name", spec.at("externalName").text());
+    page.fields(0, spec, LEADING);
     let ingress = service.at("status.loadBalancer.ingress").items();
     let ingress: Vec<String> = ingress.map(balancer).collect();
     page.field_if(0, "LoadBalancer Ingress", ingress.join(", "));
@@ -69,31 +75,15 @@ pub(super) fn service_page(
             endpoints.unwrap_or_else(|| NOT_RECORDED.to_owned()),
         );
     }
-    page.field(0, "Session Affinity", spec.at("sessionAffinity").text());
-    page.field_if(
-        0,
-        "External Traffic Policy",
-        spec.at("externalTrafficPolicy").text(),
-    );
-    page.field_if(
-        0,
-        "Internal Traffic Policy",
-        spec.at("internalTrafficPolicy").text(),
-    );
-    if spec.at("healthCheckNodePort").whole() != 0 {
-        page.field(
-            0,
-            "HealthCheck NodePort",
-            spec.at("healthCheckNodePort").plain(),
-        );
+    page.fields(0, spec, TRAFFIC);
+    let health = spec.at("healthCheckNodePort");
+    if health.whole() != 0 {
+        page.field(0, "HealthCheck NodePort", health.plain());
     }
     let ranges = joined(spec.at("loadBalancerSourceRanges"), ",");
     page.field_if(0, "LoadBalancer Source Ranges", ranges);
-    page.field_if(
-        0,
-        "Traffic Distribution",
-        spec.at("trafficDistribution").text(),
-    );
+    let distribution = spec.at("trafficDistribution");
+    page.field_if(0, "Traffic Distribution", distribution.text());
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! The page of a `PersistentVolumeClaim`.
 
-use super::lines::{PageWriter, date, go_list, terminating};
+use super::lines::{PageWriter, go_list, terminating};
 use super::surroundings::{NOT_RECORDED, Surroundings};
 use crate::body_reader::QueryError;
 use crate::columns::{ObjectPart, access_modes, class_of};
@@ -24,8 +24,7 @@ pub(super) fn claim_fields(page: &mut PageWriter, claim: ObjectPart<'_>, at: Opt
     }
     let volume = spec.at("volumeName").text();
     page.field(0, "Volume", volume);
-    page.labels(0, "Labels", claim.at("metadata.labels"));
-    page.annotations("Annotations", claim.at("metadata.annotations"));
+    page.metadata(claim);
     if at.is_some() {
         page.field(0, "Finalizers", go_list(claim.at("metadata.finalizers")));
     }
@@ -79,25 +78,11 @@ pub(super) fn claim_page(
             "----\t------\t-----------------\t------------------\t------\t-------",
         );
     }
-    for condition in conditions.items() {
-        let text = |member: &str| condition.at(member).text();
-        let (probe, transition) = (
-            condition.at("lastProbeTime"),
-            condition.at("lastTransitionTime"),
-        );
-        page.line(
-            1,
-            format!(
-                "{} \t{} \t{} \t{} \t{} \t{}",
-                text("type"),
-                text("status"),
-                date(probe),
-                date(transition),
-                text("reason"),
-                text("message")
-            ),
-        );
-    }
+    let (probe, transition) = ("date lastProbeTime ", "date lastTransitionTime ");
+    page.rows(
+        conditions,
+        &["type ", "status ", probe, transition, "reason ", "message"],
+    );
     Ok(())
 }
 

@@ -2,13 +2,38 @@
 //! `CronJob`s.
 
 use super::container::pod_template;
-use super::lines::{PageWriter, controller, date, go_list, truth};
+use super::lines::{PageWriter, controller, go_list, truth};
 use super::surroundings::{Surroundings, is_controlled};
 use crate::body_reader::QueryError;
 use crate::columns::{
     NONE, ObjectPart, class_of, desired, labels_text, selector_text, time_between,
 };
 use serde_json::Value;
+
+const CREATED: &[(&str, &str)] = &[("CreationTimestamp", "date metadata.creationTimestamp")];
+
+const JOB: &[(&str, &str)] = &[
+    ("?Parallelism", "plain parallelism"),
+    ("Completions", "plain completions | <unset>"),
+    ("?Completion Mode", "completionMode"),
+    ("?Suspend", "plain suspend"),
+    ("?Backoff Limit", "plain backoffLimit"),
+    (
+        "?TTL Seconds After Finished",
+        "plain ttlSecondsAfterFinished",
+    ),
+];
+
+const HISTORY_LIMITS: &[(&str, &str)] = &[
+    (
+        "Successful Job History Limit",
+        "plain successfulJobsHistoryLimit | <unset>",
+    ),
+    (
+        "Failed Job History Limit",
+        "plain failedJobsHistoryLimit | <unset>",
+    ),
+];
 
 /// The label that a `ReplicaSet` adds to the template of its Deployment.
 const TEMPLATE_HASH: &str = "pod-template-hash";
@@ -20,13 +45,8 @@ pub(super) fn deployment_page(
 ) -> Result<(), QueryError> {
     let (spec, status) = (deployment.at("spec"), deployment.at("status"));
     page.name(deployment);
-    page.field(
-        0,
-        "CreationTimestamp",
-        date(deployment.at("metadata.creationTimestamp")),
-    );
-    page.labels(0, "Labels", deployment.at("metadata.labels"));
-    page.annotations("Annotations", deployment.at("metadata.annotations"));
+    page.fields(0, deployment, CREATED);
+    page.metadata(deployment);
     page.field(0, "Selector", selector(spec));
     let count = |member: &str| status.at(member).whole();
     let replicas = format!(
@@ -39,11 +59,7 @@ pub(super) fn deployment_page(
     );
     page.field(0, "Replicas", replicas);
     page.field(0, "StrategyType", spec.at("strategy.type").text());
-    page.field(
-        0,
-        "MinReadySeconds",
-        spec.at("minReadySeconds").whole().to_string(),
-    );
+    page.field(0, "MinReadySeconds", spec.cell("whole minReadySeconds"));
     let update = spec.at("strategy.rollingUpdate");
     if update.is_there() {
         let most = |member: &str| update.at(member).plain_or("<nil>");
@@ -118,13 +134,7 @@ fn conditions(page: &mut PageWriter, status: ObjectPart<'_>) {
     }
     page.line(0, "Conditions:");
     page.titles(1, &["Type", "Status", "Reason"]);
-    for condition in status.at("conditions").items() {
-        let text = |member: &str| condition.at(member).text();
-        page.line(
-            1,
-            format!("{} \t{}\t{}", text("type"), text("status"), text("reason")),
-        );
-    }
+    page.rows(status.at("conditions"), &["type ", "status", "reason"]);
 }
 
 pub(super) fn replica_set_page(
@@ -142,8 +152,7 @@ pub(super) fn replica_set_page(
         labels_text(&set.at("spec.selector").texts())
     };
     page.field(0, "Selector", selector);
-    page.labels(0, "Labels", set.at("metadata.labels"));
-    page.annotations("Annotations", set.at("metadata.annotations"));
+    page.metadata(set);
     page.field_if(0, "Controlled By", controller(set));
     let current = set.at("status.replicas").whole();
     page.field(
@@ -164,14 +173,9 @@ pub(super) fn stateful_set_page(
 ) -> Result<(), QueryError> {
     let spec = set.at("spec");
     page.name(set);
-    page.field(
-        0,
-        "CreationTimestamp",
-        date(set.at("metadata.creationTimestamp")),
-    );
+    page.fields(0, set, CREATED);
     page.field(0, "Selector", selector(spec));
-    page.labels(0, "Labels", set.at("metadata.labels"));
-    page.annotations("Annotations", set.at("metadata.annotations"));
+    page.metadata(set);
     let total = set.at("status.replicas").whole();
     page.field(
         0,
@@ -213,8 +217,7 @@ pub(super) fn daemon_set_page(
     page.field(0, "Selector", selector(spec));
     let nodes = spec.at("template.spec.nodeSelector");
     page.field(0, "Node-Selector", labels_text(&nodes.texts()));
-    page.labels(0, "Labels", set.at("metadata.labels"));
-    page.annotations("Annotations", set.at("metadata.annotations"));
+    page.metadata(set);
     for (title, member) in [
         (
             "Desired Number of Nodes Scheduled",
@@ -248,23 +251,13 @@ pub(super) fn job_page(page: &mut PageWriter, job: ObjectPart<'_>) {
     let (spec, status) = (job.at("spec"), job.at("status"));
     page.name(job);
     page.field(0, "Selector", selector(spec));
-    page.labels(0, "Labels", job.at("metadata.labels"));
-    page.annotations("Annotations", job.at("metadata.annotations"));
+    page.metadata(job);
     page.field_if(0, "Controlled By", controller(job));
-    page.field_if(0, "Parallelism", spec.at("parallelism").plain());
-    page.field(0, "Completions", spec.at("completions").plain_or("<unset>"));
-    page.field_if(0, "Completion Mode", spec.at("completionMode").text());
-    page.field_if(0, "Suspend", spec.at("suspend").plain());
-    page.field_if(0, "Backoff Limit", spec.at("backoffLimit").plain());
-    page.field_if(
-        0,
-        "TTL Seconds After Finished",
-        spec.at("ttlSecondsAfterFinished").plain(),
-    );
+    page.fields(0, spec, JOB);
     let (start, end) = (status.at("startTime"), status.at("completionTime"));
     for (title, time) in [("Start Time", start), ("Completed At", end)] {
         if time.is_there() {
-            page.field(0, title, date(time));
+            page.field(0, title, time.date());
         }
     }
     if let (Some(start), Some(end)) = (start.time(), end.time()) {
@@ -304,12 +297,7 @@ pub(super) fn cron_job_page(page: &mut PageWriter, cron: ObjectPart<'_>) {
         _ => "<unset>",
     };
     page.field(0, "Suspend", suspend);
-    for (title, member) in [
-        ("Successful Job History Limit", "successfulJobsHistoryLimit"),
-        ("Failed Job History Limit", "failedJobsHistoryLimit"),
-    ] {
-        page.field(0, title, spec.at(member).plain_or("<unset>"));
-    }
+    page.fields(0, spec, HISTORY_LIMITS);
     let deadline = match spec.at("startingDeadlineSeconds") {
         deadline if deadline.is_there() => format!("{}s", deadline.whole()),
         _ => "<unset>".to_owned(),
@@ -328,12 +316,12 @@ pub(super) fn cron_job_page(page: &mut PageWriter, cron: ObjectPart<'_>) {
     page.field(0, "Completions", job.at("completions").plain_or("<unset>"));
     pod_template(page, job.at("template"));
     let last = cron.at("status.lastScheduleTime");
-    let last = if last.is_there() {
-        date(last)
-    } else {
-        "<unset>".to_owned()
-    };
-    page.field(0, "Last Schedule Time", last);
+    let last = last.is_there().then(|| last.date());
+    page.field(
+        0,
+        "Last Schedule Time",
+        last.unwrap_or_else(|| "<unset>".to_owned()),
+    );
     let active = cron.at("status.active");
     let active: Vec<&str> = active.items().map(|job| job.at("name").text()).collect();
     let active = if active.is_empty() {

@@ -1,7 +1,6 @@
 //! The kinds with columns of their own, and the cells that show a field as it is.
 
 use super::super::part::{NONE, ObjectPart};
-use super::super::table::labels_text;
 use super::{config, event, node, pod, route, server, service, storage, workload};
 use kubereel_format::{RecordedAt, ResourceInfo};
 use serde_json::Value;
@@ -11,7 +10,7 @@ use serde_json::Value;
 pub(in crate::columns) struct BuiltinKind {
     group: &'static str,
     plural: &'static str,
-    /// Headers, each with the source of its cells: a word of [`field_cell`], the path of the field, and after a bar what
+    /// Headers, each with the source of its cells: a word of [`ObjectPart::cell`], the path of the field, and after a bar what
     /// stands for an empty cell. Those after a plus are shown with `-o wide` only.
     columns: &'static str,
     /// Computes the cells under the headers without a source, in their order.
@@ -21,12 +20,15 @@ pub(in crate::columns) struct BuiltinKind {
 /// The sources under headers that most kinds fill alike.
 const COMMON: [(&str, &str); 6] = [
     ("NAME", "metadata.name"),
-    ("AGE", "age"),
+    ("AGE", AGE),
     ("CREATED AT", "metadata.creationTimestamp"),
     ("CONTAINERS", "names spec.template.spec.containers"),
     ("IMAGES", "images spec.template.spec.containers"),
     ("SELECTOR", "selector spec.selector"),
 ];
+
+/// The source of the age, which depends on the moment.
+const AGE: &str = "age";
 
 /// The source of a cell that is computed although others under its header are not.
 const COMPUTED: &str = "computed";
@@ -168,33 +170,11 @@ impl BuiltinKind {
         let object = ObjectPart::of(object);
         let mut computed = (self.computed)(object, at).into_iter();
         let cells = self.sources().map(|(_, _, source)| match source {
-            Some("age") => object.age(at),
-            Some(source) => field_cell(object, source),
+            Some(AGE) => object.age(at),
+            Some(source) => object.cell(source),
             None => computed.next().unwrap_or_default(),
         });
         cells.collect()
-    }
-}
-
-/// Formats the cell of a source.
-fn field_cell(object: ObjectPart<'_>, source: &str) -> String {
-    let (source, default) = source.split_once(" | ").unwrap_or((source, ""));
-    let (word, path) = source.split_once(' ').unwrap_or(("text", source));
-    let part = object.at(path);
-    let listed = |texts: Vec<&str>| texts.join(",");
-    let members = |name| listed(part.items().map(|one| one.at(name).text()).collect());
-    match word {
-        "plain" => part.plain_or(default),
-        "whole" => part.whole().to_string(),
-        "bool" => part.holds().to_string(),
-        "items" => part.items().len().to_string(),
-        "members" => part.members().count().to_string(),
-        "list" => listed(part.items().map(ObjectPart::text).collect()),
-        "names" => members("name"),
-        "images" => members("image"),
-        "labels" => labels_text(&part.texts()),
-        "selector" => selector_cell(part),
-        _ => part.text_or(default).to_owned(),
     }
 }
 
@@ -229,7 +209,7 @@ pub(crate) fn selector_text(selector: ObjectPart<'_>) -> Option<String> {
 }
 
 /// Formats a selector for a column that prints `<none>` if there is none.
-fn selector_cell(selector: ObjectPart<'_>) -> String {
+pub(in crate::columns) fn selector_cell(selector: ObjectPart<'_>) -> String {
     match selector_text(selector) {
         None => "<error>".to_owned(),
         Some(text) if text.is_empty() => NONE.to_owned(),

@@ -15,6 +15,7 @@ mod storage;
 mod workload;
 
 pub(super) use kind::BuiltinKind;
+pub(super) use kind::selector_cell;
 pub(crate) use kind::selector_text;
 pub use node::node_roles;
 pub(crate) use node::roles;
