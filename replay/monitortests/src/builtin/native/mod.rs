@@ -4,6 +4,7 @@ pub(super) mod crd_storage;
 mod event;
 pub(super) mod ha;
 pub(super) mod images;
+mod judged;
 pub(super) mod node_upgrades;
 pub(super) mod recording;
 pub(super) mod repeats;

@@ -1,19 +1,15 @@
 //! Row 14: in each upgrade a node goes unready at most once, and comes back. Upgrades are counted one by
 //! one; the time before the first one is left out.
 
+use super::judged::judged_test;
 use crate::builtin::rows::info;
 use crate::facts::UpgradeWindow;
 use crate::interval::{Interval, source};
 use crate::interval_needs::IntervalNeeds;
-use crate::verdict::{
-    FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Needs, TestCase, TestFinding,
-};
+use crate::verdict::{FindingSubject, JudgeContext, MonitorTest, Needs, TestCase, TestFinding};
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
 use std::collections::BTreeMap;
-
-/// Row 14.
-struct NodeUpgrades(MonitorTestInfo);
 
 /// Makes the test.
 pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
@@ -25,7 +21,9 @@ pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
     );
     // Upstream's test never fails: its condition is never true.
     about.is_flake_only = true;
-    Box::new(NodeUpgrades(about))
+    let looks_at =
+        IntervalNeeds::those(|interval| interval.source.as_str() == source::NODE_MONITOR);
+    judged_test(about, Needs::seen("nodes"), looks_at, judge_all)
 }
 
 /// What a node did in one upgrade.
@@ -101,37 +99,23 @@ fn judge(scene: &JudgeContext<'_>, upgrade: &UpgradeWindow, end: RecordedAt) -> 
         .collect()
 }
 
-impl MonitorTest for NodeUpgrades {
-    fn about(&self) -> &MonitorTestInfo {
-        &self.0
+fn judge_all(junit: &str, scene: &JudgeContext<'_>) -> Vec<TestCase> {
+    let (start, end) = (scene.intervals.start(), scene.intervals.end());
+    let upgrades: Vec<&UpgradeWindow> = scene
+        .facts
+        .upgrades()
+        .iter()
+        .filter(|upgrade| upgrade.to.is_none_or(|to| to > start) && upgrade.from <= end)
+        .collect();
+    let mut case = TestCase::named(junit);
+    if upgrades.is_empty() {
+        case.skipped = Some("no upgrade was seen".to_owned());
     }
-
-    fn needs(&self) -> Needs {
-        Needs::seen("nodes")
+    // Without an end of their own the moments of the last record count too.
+    let last = RecordedAt::from_micros(end.micros.saturating_add(1));
+    let ends = upgrades.iter().skip(1).map(|next| next.from).chain([last]);
+    for (upgrade, end) in upgrades.iter().zip(ends) {
+        case.findings.extend(judge(scene, upgrade, end));
     }
-
-    fn looks_at(&self) -> IntervalNeeds {
-        IntervalNeeds::those(|interval| interval.source.as_str() == source::NODE_MONITOR)
-    }
-
-    fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
-        let (start, end) = (scene.intervals.start(), scene.intervals.end());
-        let upgrades: Vec<&UpgradeWindow> = scene
-            .facts
-            .upgrades()
-            .iter()
-            .filter(|upgrade| upgrade.to.is_none_or(|to| to > start) && upgrade.from <= end)
-            .collect();
-        let mut case = TestCase::named(&self.0.junit);
-        if upgrades.is_empty() {
-            case.skipped = Some("no upgrade was seen".to_owned());
-        }
-        // Without an end of their own the moments of the last record count too.
-        let last = RecordedAt::from_micros(end.micros.saturating_add(1));
-        let ends = upgrades.iter().skip(1).map(|next| next.from).chain([last]);
-        for (upgrade, end) in upgrades.iter().zip(ends) {
-            case.findings.extend(judge(scene, upgrade, end));
-        }
-        vec![case]
-    }
+    vec![case]
 }

@@ -2,20 +2,17 @@
 //!
 //! In Rust, because gaps are not objects.
 
+use super::judged::judged_test;
 use crate::applies::{AppliesTo, RuleClass};
 use crate::interval_needs::IntervalNeeds;
 use crate::verdict::{
-    CaseGap, FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Severity, TestCase,
+    CaseGap, FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase,
     TestFinding, WrittenIn,
 };
 use std::collections::BTreeMap;
 
 /// Why nothing is known of a cluster whose API server was not reached.
 const NOTHING: &str = "no resource was recorded";
-
-struct RecordingTest {
-    about: MonitorTestInfo,
-}
 
 /// Returns the test.
 pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
@@ -32,40 +29,30 @@ pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
         applies_to: AppliesTo::default(),
         written_in: WrittenIn::Rust,
     };
-    Box::new(RecordingTest { about })
+    judged_test(about, Needs::default(), IntervalNeeds::None, judge)
 }
 
-impl MonitorTest for RecordingTest {
-    fn about(&self) -> &MonitorTestInfo {
-        &self.about
-    }
-
-    fn looks_at(&self) -> IntervalNeeds {
-        IntervalNeeds::None
-    }
-
-    fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
-        // One outage hides many resources: it is one finding with their names.
-        let mut gaps: BTreeMap<(i64, i64), (&CaseGap, Vec<&str>)> = BTreeMap::new();
-        for (resource, dark) in scene.dark {
-            for dark in dark {
-                gaps.entry((dark.from.micros, dark.to.micros))
-                    .or_insert_with(|| (dark, Vec::new()))
-                    .1
-                    .push(resource);
-            }
+fn judge(junit: &str, scene: &JudgeContext<'_>) -> Vec<TestCase> {
+    // One outage hides many resources: it is one finding with their names.
+    let mut gaps: BTreeMap<(i64, i64), (&CaseGap, Vec<&str>)> = BTreeMap::new();
+    for (resource, dark) in scene.dark {
+        for dark in dark {
+            gaps.entry((dark.from.micros, dark.to.micros))
+                .or_insert_with(|| (dark, Vec::new()))
+                .1
+                .push(resource);
         }
-        let findings = gaps
-            .into_values()
-            .map(|(dark, resources)| finding(dark, &resources))
-            .collect();
-        let is_nothing = scene.cluster.is_some() && scene.dark.is_empty();
-        vec![TestCase {
-            findings,
-            skipped: is_nothing.then(|| NOTHING.to_owned()),
-            ..TestCase::named(&self.about.junit)
-        }]
     }
+    let findings = gaps
+        .into_values()
+        .map(|(dark, resources)| finding(dark, &resources))
+        .collect();
+    let is_nothing = scene.cluster.is_some() && scene.dark.is_empty();
+    vec![TestCase {
+        findings,
+        skipped: is_nothing.then(|| NOTHING.to_owned()),
+        ..TestCase::named(junit)
+    }]
 }
 
 fn finding(dark: &CaseGap, resources: &[&str]) -> TestFinding {

@@ -5,14 +5,13 @@
 //! a locator, and other intervals in which an Event may repeat.
 
 use super::event::{is_installing, times};
+use super::judged::judged_test;
 use crate::builtin::rows::info;
 use crate::interval::{Interval, Intervals, source};
 use crate::interval_needs::IntervalNeeds;
 use crate::known::{is_known_namespace, known_namespaces};
 use crate::table::read_table;
-use crate::verdict::{
-    JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase, TestFinding,
-};
+use crate::verdict::{JudgeContext, MonitorTest, Needs, Severity, TestCase, TestFinding};
 use kubereel_format::RecordedAt;
 use regex::Regex;
 use serde::Deserialize;
@@ -61,12 +60,6 @@ impl NamespaceClass {
     }
 }
 
-/// Judges how often Events are repeated.
-struct RepeatedEvents {
-    place: NamespaceClass,
-    about: MonitorTestInfo,
-}
-
 /// Makes the test for some namespaces.
 pub(in crate::builtin) fn test(place: NamespaceClass) -> Box<dyn MonitorTest> {
     let mut about = info(
@@ -78,62 +71,57 @@ pub(in crate::builtin) fn test(place: NamespaceClass) -> Box<dyn MonitorTest> {
         ),
     );
     about.is_flake_only = place.severity() == Severity::Flake;
-    Box::new(RepeatedEvents { place, about })
+    let looks_at = IntervalNeeds::those(is_looked_at);
+    judged_test(
+        about,
+        Needs::seen("events"),
+        looks_at,
+        move |junit, scene| judge(place, junit, scene),
+    )
 }
 
-impl RepeatedEvents {
-    fn case(&self, namespace: &str, findings: Vec<TestFinding>) -> TestCase {
-        let mut group = BTreeMap::new();
-        if self.place == NamespaceClass::Known {
-            group.insert("namespace".to_owned(), namespace.to_owned());
-        }
-        TestCase {
-            group,
-            findings,
-            ..TestCase::named(self.about.junit.replace("{namespace}", namespace))
-        }
+fn case(
+    place: NamespaceClass,
+    junit: &str,
+    namespace: &str,
+    findings: Vec<TestFinding>,
+) -> TestCase {
+    let mut group = BTreeMap::new();
+    if place == NamespaceClass::Known {
+        group.insert("namespace".to_owned(), namespace.to_owned());
+    }
+    TestCase {
+        group,
+        findings,
+        ..TestCase::named(junit.replace("{namespace}", namespace))
     }
 }
 
-impl MonitorTest for RepeatedEvents {
-    fn about(&self) -> &MonitorTestInfo {
-        &self.about
+fn judge(place: NamespaceClass, junit: &str, scene: &JudgeContext<'_>) -> Vec<TestCase> {
+    let allowed = AllowedEvents::new(scene.intervals);
+    let mut found: BTreeMap<&str, Vec<TestFinding>> = BTreeMap::new();
+    for (event, times) in worst(scene, place, &allowed).into_values() {
+        let namespace = event.locator.get("namespace").unwrap_or_default();
+        let message = format!(
+            "event happened {times} times, something is wrong: {} - reason/{} {}",
+            event.locator, event.message.reason, event.message.human
+        );
+        let finding = TestFinding {
+            severity: place.severity(),
+            ..TestFinding::of(event, &event.message.reason, message)
+        };
+        found.entry(namespace).or_default().push(finding);
     }
-
-    fn needs(&self) -> Needs {
-        Needs::seen("events")
+    if place == NamespaceClass::Known {
+        let each = known_namespaces().map(|namespace| {
+            let findings = found.remove(namespace).unwrap_or_default();
+            let case = case(place, junit, namespace, findings);
+            case.doubt_unknown_phases(scene)
+        });
+        return each.collect();
     }
-
-    fn looks_at(&self) -> IntervalNeeds {
-        IntervalNeeds::those(is_looked_at)
-    }
-
-    fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
-        let allowed = AllowedEvents::new(scene.intervals);
-        let mut found: BTreeMap<&str, Vec<TestFinding>> = BTreeMap::new();
-        for (event, times) in worst(scene, self.place, &allowed).into_values() {
-            let namespace = event.locator.get("namespace").unwrap_or_default();
-            let message = format!(
-                "event happened {times} times, something is wrong: {} - reason/{} {}",
-                event.locator, event.message.reason, event.message.human
-            );
-            let finding = TestFinding {
-                severity: self.place.severity(),
-                ..TestFinding::of(event, &event.message.reason, message)
-            };
-            found.entry(namespace).or_default().push(finding);
-        }
-        if self.place == NamespaceClass::Known {
-            let each = known_namespaces().map(|namespace| {
-                let findings = found.remove(namespace).unwrap_or_default();
-                let case = self.case(namespace, findings);
-                case.doubt_unknown_phases(scene)
-            });
-            return each.collect();
-        }
-        let case = self.case("", found.into_values().flatten().collect());
-        vec![case.doubt_unknown_phases(scene)]
-    }
+    let case = case(place, junit, "", found.into_values().flatten().collect());
+    vec![case.doubt_unknown_phases(scene)]
 }
 
 /// Finds what repeats too often and may not: of each locator, reason and message the one that was reported

@@ -7,13 +7,12 @@
 //! 483b9b6f.
 
 use super::event::is_installing;
+use super::judged::judged_test;
 use crate::builtin::rows::info;
 use crate::interval::{Interval, Intervals};
 use crate::interval_needs::IntervalNeeds;
 use crate::table::read_table;
-use crate::verdict::{
-    JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase, TestFinding,
-};
+use crate::verdict::{JudgeContext, MonitorTest, Needs, Severity, TestCase, TestFinding};
 use kubereel_format::RecordedAt;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -25,77 +24,58 @@ const IGNORED_FOR_SECS: i64 = 1;
 /// Until when it flakes.
 const FLAKES_FOR_SECS: i64 = 5;
 
-/// Judges whether sandboxes of Pods could be made.
-struct SandboxFailures {
-    about: MonitorTestInfo,
-}
-
 /// Makes the test.
 pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
-    Box::new(SandboxFailures {
-        about: info(
-            "pod-sandboxes-are-made",
-            "sig-network",
-            "pkg/monitortests/network/legacynetworkmonitortests/networking.go",
-            "The sandbox of each Pod is made: one case for each kind of failure.",
-        ),
-    })
+    let about = info(
+        "pod-sandboxes-are-made",
+        "sig-network",
+        "pkg/monitortests/network/legacynetworkmonitortests/networking.go",
+        "The sandbox of each Pod is made: one case for each kind of failure.",
+    );
+    let looks_at =
+        IntervalNeeds::those(|interval| is_failure(interval) || PodContext::reads(interval));
+    judged_test(about, Needs::seen("events"), looks_at, judge)
 }
 
-impl MonitorTest for SandboxFailures {
-    fn about(&self) -> &MonitorTestInfo {
-        &self.about
+fn judge(junit: &str, scene: &JudgeContext<'_>) -> Vec<TestCase> {
+    let besides = PodContext::new(scene.intervals);
+    let mut found: BTreeMap<&str, BTreeMap<(String, Severity), TestFinding>> = BTreeMap::new();
+    let failures = scene.intervals.all().iter();
+    let failures = failures.filter(|event| is_failure(event) && !is_installing(scene, event));
+    for event in failures {
+        let platform = scene.facts.at(event.from).platform.as_deref();
+        let Some((severity, why)) = weigh(event, platform, &besides) else {
+            continue;
+        };
+        let words = &event.message.human;
+        let message = format!("{} - {why} - {words}", event.locator);
+        let finding = TestFinding {
+            severity,
+            ..TestFinding::of(event, &event.message.reason, message)
+        };
+        // An Event that is repeated is one finding, from its first time to its last.
+        found
+            .entry(kind_of(words))
+            .or_default()
+            .entry((format!("{} {words}", event.locator), severity))
+            .and_modify(|first| first.to = event.to)
+            .or_insert(finding);
     }
-
-    fn needs(&self) -> Needs {
-        Needs::seen("events")
-    }
-
-    fn looks_at(&self) -> IntervalNeeds {
-        IntervalNeeds::those(|interval| is_failure(interval) || PodContext::reads(interval))
-    }
-
-    fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
-        let besides = PodContext::new(scene.intervals);
-        let mut found: BTreeMap<&str, BTreeMap<(String, Severity), TestFinding>> = BTreeMap::new();
-        let failures = scene.intervals.all().iter();
-        let failures = failures.filter(|event| is_failure(event) && !is_installing(scene, event));
-        for event in failures {
-            let platform = scene.facts.at(event.from).platform.as_deref();
-            let Some((severity, why)) = weigh(event, platform, &besides) else {
-                continue;
-            };
-            let words = &event.message.human;
-            let message = format!("{} - {why} - {words}", event.locator);
-            let finding = TestFinding {
-                severity,
-                ..TestFinding::of(event, &event.message.reason, message)
-            };
-            // An Event that is repeated is one finding, from its first time to its last.
-            found
-                .entry(kind_of(words))
-                .or_default()
-                .entry((format!("{} {words}", event.locator), severity))
-                .and_modify(|first| first.to = event.to)
-                .or_insert(finding);
-        }
-        let cases = kinds().map(|kind| {
-            let mut findings: Vec<_> = found
-                .remove(kind)
-                .unwrap_or_default()
-                .into_values()
-                .collect();
-            findings
-                .sort_by(|one, other| (one.from, &one.subject).cmp(&(other.from, &other.subject)));
-            let case = TestCase {
-                group: BTreeMap::from([("kind".to_owned(), kind.to_owned())]),
-                findings,
-                ..TestCase::named(self.about.junit.replace("{kind}", kind))
-            };
-            case.doubt_unknown_phases(scene)
-        });
-        cases.collect()
-    }
+    let cases = kinds().map(|kind| {
+        let mut findings: Vec<_> = found
+            .remove(kind)
+            .unwrap_or_default()
+            .into_values()
+            .collect();
+        findings.sort_by(|one, other| (one.from, &one.subject).cmp(&(other.from, &other.subject)));
+        let case = TestCase {
+            group: BTreeMap::from([("kind".to_owned(), kind.to_owned())]),
+            findings,
+            ..TestCase::named(junit.replace("{kind}", kind))
+        };
+        case.doubt_unknown_phases(scene)
+    });
+    cases.collect()
 }
 
 fn is_failure(event: &Interval) -> bool {

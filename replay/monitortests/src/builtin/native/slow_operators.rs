@@ -2,6 +2,7 @@
 //!
 //! The version operator measures the time and reports it by Failing=Unknown; nothing is timed here.
 
+use super::judged::judged_test;
 use crate::builtin::rows::info;
 use crate::interval::{Interval, Intervals};
 use crate::interval_needs::IntervalNeeds;
@@ -20,30 +21,34 @@ const VERSIONS: &str = "clusterversions.config.openshift.io";
 /// More workers than that are allowed to take their time.
 const WORKERS_MOST: u64 = 250;
 
-/// Row 7.
-struct SlowMessages(MonitorTestInfo);
-
-/// Row 8.
-struct SlowOperators(MonitorTestInfo);
-
-/// Makes the test of the messages.
+/// Makes the test of the messages, row 7.
 pub(in crate::builtin) fn messages_test() -> Box<dyn MonitorTest> {
-    Box::new(SlowMessages(info(
+    let about = info(
         "slow-operators-are-named",
         OWNER,
         ORIGIN,
         "When the cluster version suspects that operators are too slow, its message names operators that exist.",
-    )))
+    );
+    test(about, judge_messages)
 }
 
-/// Makes the test of the operators.
+/// Makes the test of the operators, row 8.
 pub(in crate::builtin) fn operators_test() -> Box<dyn MonitorTest> {
-    Box::new(SlowOperators(info(
+    let about = info(
         "operator-changes-version-in-time",
         OWNER,
         ORIGIN,
         "The cluster version does not suspect an operator of being too slow: 30 minutes, machine-config 90.",
-    )))
+    );
+    test(about, judge_operators)
+}
+
+fn test(
+    about: MonitorTestInfo,
+    judge: fn(&str, &JudgeContext<'_>) -> Vec<TestCase>,
+) -> Box<dyn MonitorTest> {
+    let looks_at = IntervalNeeds::those(is_suspicion);
+    judged_test(about, Needs::seen(VERSIONS), looks_at, judge)
 }
 
 /// Returns the moments at which the cluster version suspected operators.
@@ -74,88 +79,60 @@ fn finding(interval: &Interval, resource: &str, name: &str, message: String) -> 
     }
 }
 
-impl MonitorTest for SlowMessages {
-    fn about(&self) -> &MonitorTestInfo {
-        &self.0
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::seen(VERSIONS)
-    }
-
-    fn looks_at(&self) -> IntervalNeeds {
-        IntervalNeeds::those(is_suspicion)
-    }
-
-    fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
-        let mut case = TestCase {
-            skipped: skipped(scene),
-            ..TestCase::named(&self.0.junit)
-        };
-        if case.skipped.is_none() {
-            let all = suspicions(scene.intervals);
-            case.findings = all
-                .filter_map(|interval| {
-                    let error = named(&interval.message.human).err()?;
-                    let message = format!(
-                        "the message of Failing=Unknown is not understood, {error}: {}",
-                        interval.message.human
-                    );
-                    Some(finding(interval, VERSIONS, "version", message))
-                })
-                .collect();
-        }
-        vec![case]
-    }
-}
-
-impl MonitorTest for SlowOperators {
-    fn about(&self) -> &MonitorTestInfo {
-        &self.0
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::seen(VERSIONS)
-    }
-
-    fn looks_at(&self) -> IntervalNeeds {
-        IntervalNeeds::those(is_suspicion)
-    }
-
-    fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
-        let skipped = skipped(scene);
-        let mut found: BTreeMap<String, Vec<TestFinding>> = BTreeMap::new();
-        for interval in suspicions(scene.intervals) {
-            let named = named(&interval.message.human).unwrap_or_default();
-            for operator in named {
-                let minutes = minutes(&operator);
+fn judge_messages(junit: &str, scene: &JudgeContext<'_>) -> Vec<TestCase> {
+    let mut case = TestCase {
+        skipped: skipped(scene),
+        ..TestCase::named(junit)
+    };
+    if case.skipped.is_none() {
+        let all = suspicions(scene.intervals);
+        case.findings = all
+            .filter_map(|interval| {
+                let error = named(&interval.message.human).err()?;
                 let message = format!(
-                    "{operator} has not completed its version change after {minutes} minutes: {}",
+                    "the message of Failing=Unknown is not understood, {error}: {}",
                     interval.message.human
                 );
-                let resource = "clusteroperators.config.openshift.io";
-                let finding = finding(interval, resource, &operator, message);
-                found.entry(operator).or_default().push(finding);
-            }
-        }
-        known_operators()
-            .map(|operator| {
-                let component = component_of_operator(operator);
-                let junit = self.0.junit.replace("{operator}", operator);
-                TestCase {
-                    junit: junit.replace("{component}", component.unwrap_or("Unknown")),
-                    component: component.map(str::to_owned),
-                    group: [("operator".to_owned(), operator.to_owned())].into(),
-                    findings: match &skipped {
-                        Some(_) => Vec::new(),
-                        None => found.remove(operator).unwrap_or_default(),
-                    },
-                    skipped: skipped.clone(),
-                    ..TestCase::default()
-                }
+                Some(finding(interval, VERSIONS, "version", message))
             })
-            .collect()
+            .collect();
     }
+    vec![case]
+}
+
+fn judge_operators(junit: &str, scene: &JudgeContext<'_>) -> Vec<TestCase> {
+    let skipped = skipped(scene);
+    let mut found: BTreeMap<String, Vec<TestFinding>> = BTreeMap::new();
+    for interval in suspicions(scene.intervals) {
+        let named = named(&interval.message.human).unwrap_or_default();
+        for operator in named {
+            let minutes = minutes(&operator);
+            let message = format!(
+                "{operator} has not completed its version change after {minutes} minutes: {}",
+                interval.message.human
+            );
+            let resource = "clusteroperators.config.openshift.io";
+            let finding = finding(interval, resource, &operator, message);
+            found.entry(operator).or_default().push(finding);
+        }
+    }
+    known_operators()
+        .map(|operator| {
+            let component = component_of_operator(operator);
+            let junit = junit.replace("{operator}", operator);
+            TestCase {
+                junit: junit.replace("{component}", component.unwrap_or("Unknown")),
+                component: component.map(str::to_owned),
+                group: [("operator".to_owned(), operator.to_owned())].into(),
+                findings: match &skipped {
+                    Some(_) => Vec::new(),
+                    None => found.remove(operator).unwrap_or_default(),
+                },
+                skipped: skipped.clone(),
+                ..TestCase::default()
+            }
+        })
+        .collect()
 }
 
 /// After how many minutes the cluster version complains of an operator.

@@ -4,6 +4,7 @@
 //! In Rust, because an attempt is put together of Pods that are deleted, Events that are counted up and
 //! a condition that keeps the last message alone: `kubereel_cluster` does that.
 
+use super::judged::judged_test;
 use crate::applies::{AppliesTo, ClusterKind, RuleClass};
 use crate::interval_needs::IntervalNeeds;
 use crate::known::component_of_namespace;
@@ -18,10 +19,6 @@ use kubereel_history::timetext;
 const NAMESPACE: &str = "openshift-cluster-version";
 const VERSIONS: &str = "clusterversions.config.openshift.io";
 const READS: [&str; 3] = ["pods", "events", VERSIONS];
-
-struct VersionPods {
-    about: MonitorTestInfo,
-}
 
 /// Returns the test.
 pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
@@ -42,54 +39,41 @@ pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
         },
         written_in: WrittenIn::Rust,
     };
-    Box::new(VersionPods { about })
+    let needs = Needs {
+        objects: READS.iter().map(ToString::to_string).collect(),
+        ..Needs::default()
+    };
+    judged_test(about, needs, IntervalNeeds::None, judge)
 }
 
-impl MonitorTest for VersionPods {
-    fn about(&self) -> &MonitorTestInfo {
-        &self.about
-    }
-
-    fn needs(&self) -> Needs {
-        Needs {
-            objects: READS.iter().map(ToString::to_string).collect(),
-            ..Needs::default()
+fn judge(junit: &str, scene: &JudgeContext<'_>) -> Vec<TestCase> {
+    let mut case = TestCase {
+        component: component_of_namespace(NAMESPACE).map(str::to_owned),
+        dark: scene.gaps(READS),
+        ..TestCase::named(junit)
+    };
+    let retrievals = scene
+        .cluster
+        .map(|cluster| cluster.retrievals(cluster.timeline().last_cut()));
+    match retrievals.transpose() {
+        Ok(retrievals) => {
+            let attempts = retrievals.map_or_else(Vec::new, |all| all.attempts);
+            let numbered = (1_usize..).zip(&attempts);
+            case.findings = numbered
+                .filter_map(|(nth, attempt)| finding(attempt, nth, attempts.len()))
+                .collect();
         }
+        Err(error) => case.error = Some(error.to_string()),
     }
-
-    fn looks_at(&self) -> IntervalNeeds {
-        IntervalNeeds::None
+    if let Some(cluster) = scene.cluster.filter(|cluster| cluster.has_skipped()) {
+        let timeline = cluster.timeline();
+        case.doubt(CaseGap {
+            from: timeline.start(),
+            to: timeline.end(),
+            why: "versions of ClusterVersion, Pods or Events cannot be read".to_owned(),
+        });
     }
-
-    fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
-        let mut case = TestCase {
-            component: component_of_namespace(NAMESPACE).map(str::to_owned),
-            dark: scene.gaps(READS),
-            ..TestCase::named(&self.about.junit)
-        };
-        let retrievals = scene
-            .cluster
-            .map(|cluster| cluster.retrievals(cluster.timeline().last_cut()));
-        match retrievals.transpose() {
-            Ok(retrievals) => {
-                let attempts = retrievals.map_or_else(Vec::new, |all| all.attempts);
-                let numbered = (1_usize..).zip(&attempts);
-                case.findings = numbered
-                    .filter_map(|(nth, attempt)| finding(attempt, nth, attempts.len()))
-                    .collect();
-            }
-            Err(error) => case.error = Some(error.to_string()),
-        }
-        if let Some(cluster) = scene.cluster.filter(|cluster| cluster.has_skipped()) {
-            let timeline = cluster.timeline();
-            case.doubt(CaseGap {
-                from: timeline.start(),
-                to: timeline.end(),
-                why: "versions of ClusterVersion, Pods or Events cannot be read".to_owned(),
-            });
-        }
-        vec![case]
-    }
+    vec![case]
 }
 
 /// Returns what a failed attempt shows; `None` where it did not fail.
