@@ -412,10 +412,7 @@ impl SignCollector {
 
     /// Takes what a version says of an object.
     fn apply(&mut self, seen: &WatchedEvent<'_>, object: ObjectId, reading: Reading) {
-        let mark = RecordMark {
-            seq: seen.seq,
-            at: seen.at,
-        };
+        let mark = seen.mark();
         let is_older = self.is_first_look(seen);
         let end = |sign: &Sign, at| {
             if is_being_deleted(seen.now) {
@@ -436,10 +433,7 @@ impl SignCollector {
         let passed = seen
             .before
             .map(|before| signs::passed(seen.resource, before, seen.now));
-        let mark = RecordMark {
-            seq: seen.seq,
-            at: seen.at,
-        };
+        let mark = seen.mark();
         for sign in passed.into_iter().flatten() {
             self.track(seen, seen.object, false)
                 .show(seen.object, mark, false, sign);
@@ -572,10 +566,7 @@ impl SignCollector {
         }
         if !holders.last.is_empty() && holders.changes.len() < MOST_HANDOVERS {
             holders.changes.push(LeaseHandover {
-                at: RecordMark {
-                    seq: seen.seq,
-                    at: seen.at,
-                },
+                at: seen.mark(),
                 holder: holder.to_owned(),
                 is_released,
             });

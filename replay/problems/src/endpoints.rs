@@ -122,10 +122,7 @@ impl ServiceEndpoints {
         let service = self.services.get_mut(&place)?;
         service.note_loss(seen.at, before);
         if self.changes <= MOST_CHANGES {
-            let mark = RecordMark {
-                seq: seen.seq,
-                at: seen.at,
-            };
+            let mark = seen.mark();
             self.changes += usize::from(service.note(mark));
         }
         service.reading()

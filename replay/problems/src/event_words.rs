@@ -129,10 +129,7 @@ impl WarningEvents {
             None if is_older => 0,
             None => count(event),
         };
-        let mark = RecordMark {
-            seq: seen.seq,
-            at: seen.at,
-        };
+        let mark = seen.mark();
         let (reason, uid) = (said.reason(), said.uid());
         let known = self.by_object.entry(regarded).or_default();
         let mut later = known.iter_mut().rev();

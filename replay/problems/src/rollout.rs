@@ -122,10 +122,7 @@ impl SeenRollouts {
 impl RolloutMark {
     const fn of(seen: &WatchedEvent<'_>) -> Self {
         Self {
-            mark: RecordMark {
-                seq: seen.seq,
-                at: seen.at,
-            },
+            mark: seen.mark(),
             evidence: seen.evidence,
         }
     }

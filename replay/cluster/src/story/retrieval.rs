@@ -228,7 +228,7 @@ fn about(pod: &str, events: &[LoggedEvent]) -> Vec<PodEvent> {
         .collect()
 }
 
-const fn mark_of(logged: &LoggedEvent) -> RecordMark {
+pub(super) const fn mark_of(logged: &LoggedEvent) -> RecordMark {
     RecordMark {
         seq: logged.seq,
         at: logged.at,

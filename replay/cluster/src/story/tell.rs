@@ -4,7 +4,7 @@
 use super::node_update::{NodeJoin, NodeUpdate, PoolUpdate, PoolUpdates};
 use super::operator_move::{MoveGoal, OperatorMove, ReportedWaits};
 use super::pace::{Stall, UpdatePart};
-use super::retrieval::{NAMESPACE, Retrievals};
+use super::retrieval::{NAMESPACE, Retrievals, mark_of};
 use super::spell::{SpellKind, UnhealthySpell};
 use super::update::{ClusterUpdate, HowUpdateEnded, UpdateKind};
 use super::{node_update, operator_move, pace, spell, update};
@@ -496,10 +496,7 @@ impl ClusterHistory<'_> {
             if about.kind != "Node" {
                 continue;
             }
-            let mark = RecordMark {
-                seq: logged.seq,
-                at: logged.at,
-            };
+            let mark = mark_of(&logged);
             let mut running = nodes.iter_mut().filter(|node| {
                 node.node == about.name
                     && node.began <= mark

@@ -1,7 +1,7 @@
 //! The watcher that hands versions to the derivation of state.
 
 use super::watcher::{Action, Interest, WatchedEvent, Watcher};
-use kubereel_cluster::{RecordMark, StateKind, StateTrack, StateTracker, StateVersion};
+use kubereel_cluster::{StateKind, StateTrack, StateTracker, StateVersion};
 use kubereel_format::ResourceInfo;
 
 /// Derives the states of some kinds of objects during a pass.
@@ -50,10 +50,7 @@ impl Watcher for StateWatcher {
             object: seen.object,
             namespace: seen.key.namespace,
             name: seen.key.name,
-            mark: RecordMark {
-                seq: seen.seq,
-                at: seen.at,
-            },
+            mark: seen.mark(),
             evidence: seen.evidence,
         };
         if seen.action == Action::Gone {

@@ -1,5 +1,6 @@
 //! The interests of a watcher and the events that it receives. `pass` reads the reel.
 
+use kubereel_cluster::RecordMark;
 use kubereel_format::{Evidence, ObjectId, ObjectKeyRef, RecordedAt, ResourceInfo, Seq};
 use serde_json::Value;
 
@@ -78,6 +79,14 @@ pub struct WatchedEvent<'a> {
     pub now: &'a Value,
     /// The same before the event, if it was seen before.
     pub before: Option<&'a Value>,
+}
+
+impl WatchedEvent<'_> {
+    /// Returns the moment at which it was observed.
+    pub const fn mark(&self) -> RecordMark {
+        let (seq, at) = (self.seq, self.at);
+        RecordMark { seq, at }
+    }
 }
 
 /// A receiver of changes.

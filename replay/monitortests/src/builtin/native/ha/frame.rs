@@ -3,7 +3,7 @@
 
 use super::{placement, templates, workloads};
 use crate::applies::{AppliesTo, ClusterKind, RuleClass};
-use crate::feed::Watcher;
+use crate::feed::{Interest, WatchedEvent, Watcher};
 use crate::interval_needs::IntervalNeeds;
 use crate::known::{component_of_namespace, is_platform_namespace, known_namespaces};
 use crate::verdict::{
@@ -39,15 +39,29 @@ pub(super) struct HaCheck {
 }
 
 /// Someone who follows what is wrong.
-pub(super) trait HaWatcher: Watcher {
-    /// Returns what was wrong.
-    fn spells(&mut self) -> &mut HaProblems;
+pub(super) trait HaWatcher {
+    /// Returns what it reads.
+    fn interests(&self) -> Vec<Interest>;
+
+    /// Takes what happened to an object, and says what is wrong from then on.
+    fn seen(&mut self, seen: &WatchedEvent<'_>, spells: &mut HaProblems);
 }
 
 /// A check as a monitor test.
 struct HaTest {
     about: MonitorTestInfo,
     check: HaCheck,
+    spells: HaProblems,
+}
+
+impl Watcher for HaTest {
+    fn interests(&self) -> Vec<Interest> {
+        self.check.watcher.interests()
+    }
+
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
+        self.check.watcher.seen(seen, &mut self.spells);
+    }
 }
 
 /// Returns all checks.
@@ -85,7 +99,11 @@ fn test(check: HaCheck) -> Box<dyn MonitorTest> {
         },
         written_in: WrittenIn::Rust,
     };
-    Box::new(HaTest { about, check })
+    Box::new(HaTest {
+        about,
+        check,
+        spells: HaProblems::default(),
+    })
 }
 
 impl MonitorTest for HaTest {
@@ -111,7 +129,7 @@ impl MonitorTest for HaTest {
     }
 
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {
-        Some(self.check.watcher.as_mut())
+        Some(self)
     }
 
     fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
@@ -119,7 +137,7 @@ impl MonitorTest for HaTest {
             .map(|namespace| (namespace.to_owned(), Vec::new()))
             .collect();
         let end = scene.intervals.end();
-        for spell in self.check.watcher.spells().take() {
+        for spell in self.spells.take() {
             let lasts = spell.to.unwrap_or(end).micros_since(spell.from);
             let namespace = &spell.subject.namespace;
             if lasts < self.check.at_least_micros || !is_platform_namespace(namespace) {

@@ -5,7 +5,7 @@ use super::frame::{HaCheck, HaProblems, HaViolation, HaWatcher};
 use super::pods::{HaPods, PodController};
 use super::templates::{number, subject, takes};
 use crate::applies::RuleClass;
-use crate::feed::{Action, Interest, WatchedEvent, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent};
 use crate::reading;
 use crate::verdict::FindingSubject;
 use kubereel_format::RecordedAt;
@@ -37,11 +37,15 @@ struct HaPlacement {
     nodes: BTreeMap<String, BTreeSet<String>>,
     /// The nodes that were reported for a controller.
     told: BTreeSet<(PodController, String)>,
-    spells: HaProblems,
 }
 
 impl HaPlacement {
-    fn judge(&mut self, controller: &PodController, seen: &WatchedEvent<'_>) {
+    fn judge(
+        &mut self,
+        controller: &PodController,
+        seen: &WatchedEvent<'_>,
+        spells: &mut HaProblems,
+    ) {
         let mut on: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         let pods = self.pods.of(controller);
         let mut count = 0;
@@ -73,13 +77,12 @@ impl HaPlacement {
             .collect();
         for place in before {
             self.told.remove(&place);
-            self.spells
-                .end(&node_subject(controller, &place.1), seen.at);
+            spells.end(&node_subject(controller, &place.1), seen.at);
         }
         for (node, wrong) in crowded {
             let subject = node_subject(controller, &node);
             self.told.insert((controller.clone(), node));
-            self.spells.say(&subject, seen.at, seen.seq, Some(wrong));
+            spells.say(&subject, seen.at, seen.seq, Some(wrong));
         }
     }
 
@@ -102,7 +105,7 @@ fn node_subject(controller: &PodController, node: &str) -> FindingSubject {
     }
 }
 
-impl Watcher for HaPlacement {
+impl HaWatcher for HaPlacement {
     fn interests(&self) -> Vec<Interest> {
         vec![
             HaPods::interest(),
@@ -110,7 +113,7 @@ impl Watcher for HaPlacement {
         ]
     }
 
-    fn seen(&mut self, seen: &WatchedEvent<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>, spells: &mut HaProblems) {
         if seen.resource.plural == "nodes" {
             if seen.action == Action::Gone {
                 self.nodes.remove(seen.key.name);
@@ -127,14 +130,8 @@ impl Watcher for HaPlacement {
         let controller = now.or(before).and_then(|pod| pod.controller);
         if let Some(controller) = controller.filter(|controller| !controller.resource().is_empty())
         {
-            self.judge(&controller, seen);
+            self.judge(&controller, seen, spells);
         }
-    }
-}
-
-impl HaWatcher for HaPlacement {
-    fn spells(&mut self) -> &mut HaProblems {
-        &mut self.spells
     }
 }
 
@@ -166,11 +163,10 @@ struct Evictions {
     pods: HaPods,
     /// By uid.
     wanted: BTreeMap<String, ReplicaHistory>,
-    spells: HaProblems,
 }
 
 impl Evictions {
-    fn judge(&mut self, controller: &PodController, seen: &WatchedEvent<'_>) {
+    fn judge(&self, controller: &PodController, seen: &WatchedEvent<'_>, spells: &mut HaProblems) {
         let Some(wanted) = self.wanted.get(&controller.uid) else {
             return;
         };
@@ -205,17 +201,17 @@ impl Evictions {
             name: controller.name.clone(),
             keys: BTreeMap::new(),
         };
-        self.spells.instant(subject, seen.at, seen.seq, wrong);
+        spells.instant(subject, seen.at, seen.seq, wrong);
     }
 }
 
-impl Watcher for Evictions {
+impl HaWatcher for Evictions {
     fn interests(&self) -> Vec<Interest> {
         let of = |plural| Interest::new("apps", plural, ["spec.replicas"]);
         vec![HaPods::interest(), of("replicasets"), of("statefulsets")]
     }
 
-    fn seen(&mut self, seen: &WatchedEvent<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>, spells: &mut HaProblems) {
         let uid = seen.key.uid.text();
         if seen.resource.plural != "pods" {
             if seen.action == Action::Gone {
@@ -241,14 +237,8 @@ impl Watcher for Evictions {
         let Some(now) = now else { return };
         let begins = now.is_going && before.is_some_and(|before| !before.is_going);
         if let Some(controller) = now.controller.filter(|_| begins) {
-            self.judge(&controller, seen);
+            self.judge(&controller, seen, spells);
         }
-    }
-}
-
-impl HaWatcher for Evictions {
-    fn spells(&mut self) -> &mut HaProblems {
-        &mut self.spells
     }
 }
 
@@ -280,12 +270,11 @@ struct Drains {
     pods: HaPods,
     budgets: BTreeMap<FindingSubject, BudgetAllowance>,
     cordoned: BTreeSet<String>,
-    spells: HaProblems,
 }
 
 impl Drains {
     /// Judges the budgets of a namespace, or all.
-    fn judge(&mut self, namespace: Option<&str>, seen: &WatchedEvent<'_>) {
+    fn judge(&self, namespace: Option<&str>, seen: &WatchedEvent<'_>, spells: &mut HaProblems) {
         for (subject, budget) in &self.budgets {
             if namespace.is_some_and(|namespace| subject.namespace != namespace) {
                 continue;
@@ -318,12 +307,12 @@ impl Drains {
                     ),
                 }
             });
-            self.spells.say(subject, seen.at, seen.seq, wrong);
+            spells.say(subject, seen.at, seen.seq, wrong);
         }
     }
 }
 
-impl Watcher for Drains {
+impl HaWatcher for Drains {
     fn interests(&self) -> Vec<Interest> {
         vec![
             HaPods::interest(),
@@ -340,7 +329,7 @@ impl Watcher for Drains {
         ]
     }
 
-    fn seen(&mut self, seen: &WatchedEvent<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>, spells: &mut HaProblems) {
         let is_gone = seen.action == Action::Gone;
         match seen.resource.plural.as_str() {
             "nodes" => {
@@ -352,21 +341,21 @@ impl Watcher for Drains {
                     self.cordoned.remove(seen.key.name)
                 };
                 if is_news {
-                    self.judge(None, seen);
+                    self.judge(None, seen, spells);
                 }
             }
             "pods" => {
                 let (before, now) = self.pods.take(seen);
                 let mut both = before.iter().chain(&now);
                 if both.any(|pod| self.cordoned.contains(&pod.node)) {
-                    self.judge(Some(seen.key.namespace), seen);
+                    self.judge(Some(seen.key.namespace), seen, spells);
                 }
             }
             _ => {
                 let subject = subject(seen);
                 if is_gone {
                     self.budgets.remove(&subject);
-                    self.spells.end(&subject, seen.at);
+                    spells.end(&subject, seen.at);
                     return;
                 }
                 let budget = BudgetAllowance {
@@ -379,14 +368,8 @@ impl Watcher for Drains {
                     expected: number(seen.now, "/status/expectedPods").unwrap_or(0),
                 };
                 self.budgets.insert(subject, budget);
-                self.judge(Some(seen.key.namespace), seen);
+                self.judge(Some(seen.key.namespace), seen, spells);
             }
         }
-    }
-}
-
-impl HaWatcher for Drains {
-    fn spells(&mut self) -> &mut HaProblems {
-        &mut self.spells
     }
 }

@@ -2,7 +2,7 @@
 
 use super::frame::{HaCheck, HaProblems, HaViolation, HaWatcher};
 use crate::applies::RuleClass;
-use crate::feed::{Action, Interest, WatchedEvent, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent};
 use crate::reading;
 use crate::verdict::FindingSubject;
 use kubereel_history::{LabelSelector, Quantity};
@@ -39,7 +39,6 @@ type TemplateCheck = fn(&PodTemplate<'_>) -> Option<HaViolation>;
 /// Follows what workloads say of themselves.
 struct Templates {
     judge: TemplateCheck,
-    spells: HaProblems,
 }
 
 /// Returns the checks of templates.
@@ -52,10 +51,7 @@ pub(super) fn checks() -> Vec<HaCheck> {
         reads: READS,
         wants_several_nodes,
         at_least_micros: 0,
-        watcher: Box::new(Templates {
-            judge,
-            spells: HaProblems::default(),
-        }),
+        watcher: Box::new(Templates { judge }),
     };
     vec![
         check(
@@ -96,7 +92,7 @@ pub(super) fn checks() -> Vec<HaCheck> {
     ]
 }
 
-impl Watcher for Templates {
+impl HaWatcher for Templates {
     fn interests(&self) -> Vec<Interest> {
         let of = |plural| Interest::new("apps", plural, ["spec.replicas", "spec.template"]);
         vec![
@@ -116,25 +112,19 @@ impl Watcher for Templates {
         ]
     }
 
-    fn seen(&mut self, seen: &WatchedEvent<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>, spells: &mut HaProblems) {
         let plural = seen.resource.plural.as_str();
         if plural == "pods" && (is_owned(seen.now) || runs_once(seen.now)) {
             return;
         }
         let subject = subject(seen);
         if seen.action == Action::Gone {
-            self.spells.end(&subject, seen.at);
+            spells.end(&subject, seen.at);
             return;
         }
         let Some(told) = told(seen) else { return };
         let wrong = (self.judge)(&told);
-        self.spells.say(&subject, seen.at, seen.seq, wrong);
-    }
-}
-
-impl HaWatcher for Templates {
-    fn spells(&mut self) -> &mut HaProblems {
-        &mut self.spells
+        spells.say(&subject, seen.at, seen.seq, wrong);
     }
 }
 

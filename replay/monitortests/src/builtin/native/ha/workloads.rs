@@ -4,10 +4,9 @@
 use super::frame::{HaCheck, HaProblems, HaViolation, HaWatcher};
 use super::templates::{number, subject, takes};
 use crate::applies::RuleClass;
-use crate::feed::{Action, Interest, WatchedEvent, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent};
 use crate::reading;
 use crate::verdict::FindingSubject;
-use kubereel_format::{RecordedAt, Seq};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,11 +42,10 @@ struct Budgets {
     workloads: BTreeMap<FindingSubject, GuardedWorkload>,
     /// Selectors by namespace and name.
     selectors: BTreeMap<(String, String), Value>,
-    spells: HaProblems,
 }
 
 impl Budgets {
-    fn judge(&mut self, subject: &FindingSubject, at: RecordedAt, seq: Seq) {
+    fn judge(&self, subject: &FindingSubject, seen: &WatchedEvent<'_>, spells: &mut HaProblems) {
         let Some(workload) = self.workloads.get(subject) else {
             return;
         };
@@ -69,11 +67,11 @@ impl Budgets {
                 workload.replicas
             ),
         });
-        self.spells.say(subject, at, seq, wrong);
+        spells.say(subject, seen.at, seen.seq, wrong);
     }
 }
 
-impl Watcher for Budgets {
+impl HaWatcher for Budgets {
     fn interests(&self) -> Vec<Interest> {
         let of = |plural| {
             Interest::new(
@@ -89,7 +87,7 @@ impl Watcher for Budgets {
         ]
     }
 
-    fn seen(&mut self, seen: &WatchedEvent<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>, spells: &mut HaProblems) {
         let subject = subject(seen);
         if seen.resource.plural == "poddisruptionbudgets" {
             let key = (subject.namespace.clone(), subject.name.clone());
@@ -108,13 +106,13 @@ impl Watcher for Budgets {
                 .cloned()
                 .collect();
             for other in others {
-                self.judge(&other, seen.at, seen.seq);
+                self.judge(&other, seen, spells);
             }
             return;
         }
         if seen.action == Action::Gone {
             self.workloads.remove(&subject);
-            self.spells.end(&subject, seen.at);
+            spells.end(&subject, seen.at);
             return;
         }
         let labels = reading::at(seen.now, "/spec/template/metadata/labels");
@@ -123,13 +121,7 @@ impl Watcher for Budgets {
             labels: labels.cloned().unwrap_or_default(),
         };
         self.workloads.insert(subject.clone(), workload);
-        self.judge(&subject, seen.at, seen.seq);
-    }
-}
-
-impl HaWatcher for Budgets {
-    fn spells(&mut self) -> &mut HaProblems {
-        &mut self.spells
+        self.judge(&subject, seen, spells);
     }
 }
 
@@ -151,20 +143,19 @@ pub(super) fn ready_check() -> HaCheck {
 struct Ready {
     /// Those that had a ready replica once.
     up: BTreeSet<FindingSubject>,
-    spells: HaProblems,
 }
 
-impl Watcher for Ready {
+impl HaWatcher for Ready {
     fn interests(&self) -> Vec<Interest> {
         let of = |plural| Interest::new("apps", plural, ["spec.replicas", "status.readyReplicas"]);
         vec![of("deployments"), of("statefulsets")]
     }
 
-    fn seen(&mut self, seen: &WatchedEvent<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>, spells: &mut HaProblems) {
         let subject = subject(seen);
         if seen.action == Action::Gone {
             self.up.remove(&subject);
-            self.spells.end(&subject, seen.at);
+            spells.end(&subject, seen.at);
             return;
         }
         let wanted = number(seen.now, "/spec/replicas").unwrap_or(1);
@@ -176,12 +167,6 @@ impl Watcher for Ready {
             reason: "NoReadyReplica",
             message: format!("{} had none of {wanted} replicas ready", subject.name),
         });
-        self.spells.say(&subject, seen.at, seen.seq, wrong);
-    }
-}
-
-impl HaWatcher for Ready {
-    fn spells(&mut self) -> &mut HaProblems {
-        &mut self.spells
+        spells.say(&subject, seen.at, seen.seq, wrong);
     }
 }
