@@ -312,17 +312,11 @@ impl ServiceState {
             return Some((object, Reading::default()));
         };
         if ready > 0 {
-            let reading = Reading {
-                is_well: true,
-                ..Reading::default()
-            };
+            let reading = Reading::new(true, []);
             return Some((object, reading));
         }
         let sign = Sign::new(SignKind::NoEndpoints, "", &self.none_reached(all));
-        let reading = Reading {
-            signs: vec![sign],
-            is_well: false,
-        };
+        let reading = Reading::new(false, [sign]);
         Some((object, reading))
     }
 }

@@ -16,6 +16,13 @@ pub(crate) struct Reading {
     pub(crate) is_well: bool,
 }
 
+impl Reading {
+    pub(crate) fn new(is_well: bool, signs: impl IntoIterator<Item = Sign>) -> Self {
+        let signs = signs.into_iter().collect();
+        Self { signs, is_well }
+    }
+}
+
 /// The fields that every object is read for.
 const EVERY: &[&str] = &[
     "metadata.creationTimestamp",

@@ -43,10 +43,7 @@ const REJECTED: [&str; 9] = [
 
 pub(super) fn read(pod: &Value) -> Reading {
     let stage = PodStage::of(pod);
-    let mut reading = Reading {
-        is_well: stage.is_well(),
-        ..Reading::default()
-    };
+    let mut reading = Reading::new(stage.is_well(), []);
     match stage {
         // When its containers have ended, only finalizers hold it.
         PodStage::Succeeded if is_being_deleted(pod) => return super::resource::deletion(pod),

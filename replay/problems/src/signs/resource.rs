@@ -32,10 +32,7 @@ pub(super) const PATHS: &[&str] = &[
 pub(crate) const FULL: &str = "full";
 
 fn only(sign: Sign) -> Reading {
-    Reading {
-        signs: vec![sign],
-        is_well: false,
-    }
+    Reading::new(false, [sign])
 }
 
 fn deleted_at(object: &Value) -> Option<RecordedAt> {
@@ -65,10 +62,7 @@ pub(super) fn deletion(object: &Value) -> Reading {
 pub(super) fn claim(object: &Value) -> Reading {
     let phase = text(object, "/status/phase");
     match phase {
-        "Bound" => Reading {
-            is_well: true,
-            ..Reading::default()
-        },
+        "Bound" => Reading::new(true, []),
         // Nothing that takes its time: the volume does not come back.
         "Lost" => {
             let sign = Sign::new(SignKind::Volume, phase, "the volume of the claim is gone");
@@ -92,10 +86,7 @@ pub(super) fn volume(object: &Value) -> Reading {
             text(object, "/status/reason"),
             text(object, "/status/message"),
         )),
-        _ => Reading {
-            is_well: true,
-            ..Reading::default()
-        },
+        _ => Reading::new(true, []),
     }
 }
 
@@ -110,10 +101,7 @@ pub(super) fn attachment(object: &Value) -> Reading {
             message => Some(Sign::new(SignKind::Volume, reason, message)),
         }
     });
-    Reading {
-        signs: signs.collect(),
-        is_well: false,
-    }
+    Reading::new(false, signs)
 }
 
 pub(super) fn api_service(object: &Value) -> Reading {
@@ -123,10 +111,7 @@ pub(super) fn api_service(object: &Value) -> Reading {
             Sign::new(SignKind::ApiService, condition.reason, condition.message)
                 .since(condition.since()),
         ),
-        Some(_) => Reading {
-            is_well: true,
-            ..Reading::default()
-        },
+        Some(_) => Reading::new(true, []),
         None => Reading::default(),
     }
 }
@@ -154,10 +139,7 @@ pub(super) fn quota(object: &Value) -> Reading {
         }
     }
     let sign = |reason, of: Vec<String>| Sign::new(SignKind::QuotaExceeded, reason, &of.join(", "));
-    let mut reading = Reading {
-        is_well: exceeded.is_empty() && full.is_empty(),
-        ..Reading::default()
-    };
+    let mut reading = Reading::new(exceeded.is_empty() && full.is_empty(), []);
     if !exceeded.is_empty() {
         reading.signs.push(sign("QuotaExceeded", exceeded));
     } else if !full.is_empty() {
@@ -179,10 +161,7 @@ pub(super) fn signing_request(object: &Value) -> Reading {
         )
     };
     if is("Denied").is_some() || !text(object, "/status/certificate").is_empty() {
-        return Reading {
-            is_well: true,
-            ..Reading::default()
-        };
+        return Reading::new(true, []);
     }
     if let Some(failed) = is("Failed") {
         return sign("SigningFailed", failed.message);

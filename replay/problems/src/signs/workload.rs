@@ -97,18 +97,19 @@ fn is_rolling(object: &Value, wanted: i64, updated: i64) -> bool {
 }
 
 /// Marks what a rollout within its bounds makes so: each step of it has a time of its own.
-fn of_rollout(mut sign: Sign, updated: i64) -> Sign {
-    sign.is_under_way = true;
-    sign.of_part(&format!("{updated} updated"))
+fn marked(mut sign: Sign, is_of_rollout: bool, updated: i64) -> Sign {
+    sign.is_under_way = is_of_rollout;
+    if is_of_rollout {
+        return sign.of_part(&format!("{updated} updated"));
+    }
+    sign
 }
 
 pub(super) fn deployment(object: &Value) -> Reading {
     let wanted = number(object, "/spec/replicas").unwrap_or(1);
     let there = number(object, "/status/availableReplicas").unwrap_or(0);
-    let mut reading = Reading {
-        is_well: there >= wanted && condition(object, "Available", "True").is_some(),
-        ..Reading::default()
-    };
+    let is_available = condition(object, "Available", "True").is_some();
+    let mut reading = Reading::new(there >= wanted && is_available, []);
     if let Some(stuck) = stuck_rollout(object) {
         let kind = match stuck.reason {
             // It tries again after a moment.
@@ -130,22 +131,13 @@ pub(super) fn deployment(object: &Value) -> Reading {
     if let Some(gone) = condition(object, "Available", "False") {
         let sign = of_condition(SignKind::Unavailable, &gone);
         let is_recreated = is_rolling && text(object, "/spec/strategy/type") == "Recreate";
-        reading.signs.push(if is_recreated {
-            of_rollout(sign, updated)
-        } else {
-            sign
-        });
+        reading.signs.push(marked(sign, is_recreated, updated));
     }
     let most = most_unavailable(object, MOST_OF_ROLLOUT, wanted);
-    reading.signs.extend(
-        missing(wanted, there, "replicas are available").map(|sign| {
-            if is_rolling && wanted - there <= most {
-                of_rollout(sign, updated)
-            } else {
-                sign
-            }
-        }),
-    );
+    let is_of_rollout = is_rolling && wanted.saturating_sub(there) <= most;
+    let missing = missing(wanted, there, "replicas are available");
+    let missing = missing.map(|sign| marked(sign, is_of_rollout, updated));
+    reading.signs.extend(missing);
     reading
 }
 
@@ -158,18 +150,12 @@ pub(super) fn replica_set(object: &Value) -> Reading {
     let is_of_deployment =
         owners.any(|owner| ["Deployment", "DeploymentConfig"].contains(&text(owner, "/kind")));
     if is_of_deployment {
-        return Reading {
-            is_well: false,
-            signs: refused.into_iter().collect(),
-        };
+        return Reading::new(false, refused);
     }
     let wanted = number(object, "/spec/replicas").unwrap_or(1);
     let there = number(object, "/status/availableReplicas").unwrap_or(0);
     let missing = missing(wanted, there, "replicas are available").filter(|_| is_observed(object));
-    Reading {
-        is_well: there >= wanted,
-        signs: refused.into_iter().chain(missing).collect(),
-    }
+    Reading::new(there >= wanted, refused.into_iter().chain(missing))
 }
 
 pub(super) fn stateful_set(object: &Value) -> Reading {
@@ -179,20 +165,10 @@ pub(super) fn stateful_set(object: &Value) -> Reading {
     let is_rolling =
         text(object, "/status/updateRevision") != text(object, "/status/currentRevision");
     let most = most_unavailable(object, MOST_OF_UPDATE, wanted);
-    Reading {
-        is_well: there >= wanted,
-        signs: missing(wanted, there, "replicas are ready")
-            .filter(|_| is_observed(object))
-            .map(|sign| {
-                if is_rolling && wanted - there <= most {
-                    of_rollout(sign, updated)
-                } else {
-                    sign
-                }
-            })
-            .into_iter()
-            .collect(),
-    }
+    let is_of_rollout = is_rolling && wanted.saturating_sub(there) <= most;
+    let missing = missing(wanted, there, "replicas are ready").filter(|_| is_observed(object));
+    let missing = missing.map(|sign| marked(sign, is_of_rollout, updated));
+    Reading::new(there >= wanted, missing)
 }
 
 pub(super) fn daemon_set(object: &Value) -> Reading {
@@ -200,32 +176,18 @@ pub(super) fn daemon_set(object: &Value) -> Reading {
     let there = number(object, "/status/numberAvailable").unwrap_or(0);
     let updated = number(object, "/status/updatedNumberScheduled").unwrap_or(0);
     let most = most_unavailable(object, MOST_OF_UPDATE, wanted);
-    Reading {
-        is_well: there >= wanted && wanted > 0,
-        signs: missing(wanted, there, "Nodes run an available Pod")
-            .filter(|_| is_observed(object))
-            .map(|sign| {
-                if updated < wanted && wanted - there <= most {
-                    of_rollout(sign, updated)
-                } else {
-                    sign
-                }
-            })
-            .into_iter()
-            .collect(),
-    }
+    let is_of_rollout = updated < wanted && wanted.saturating_sub(there) <= most;
+    let missing = missing(wanted, there, "Nodes run an available Pod");
+    let missing = missing.filter(|_| is_observed(object));
+    let missing = missing.map(|sign| marked(sign, is_of_rollout, updated));
+    Reading::new(there >= wanted && wanted > 0, missing)
 }
 
 pub(super) fn job(object: &Value) -> Reading {
     let failed =
         condition(object, "Failed", "True").or_else(|| condition(object, "FailureTarget", "True"));
-    Reading {
-        is_well: condition(object, "Complete", "True").is_some(),
-        signs: failed
-            .map(|failed| of_condition(SignKind::JobFailed, &failed))
-            .into_iter()
-            .collect(),
-    }
+    let failed = failed.map(|failed| of_condition(SignKind::JobFailed, &failed));
+    Reading::new(condition(object, "Complete", "True").is_some(), failed)
 }
 
 pub(super) fn autoscaler(object: &Value) -> Reading {
@@ -236,18 +198,14 @@ pub(super) fn autoscaler(object: &Value) -> Reading {
                 || ["FailedUpdateScale", "InvalidSelector"].contains(&one.reason));
         is_broken && ["AbleToScale", "ScalingActive"].contains(&one.kind)
     });
-    Reading {
-        is_well: broken.is_none() && !text(object, "/status/conditions/0/type").is_empty(),
-        signs: broken
-            .map(|broken| {
-                let mut sign = of_condition(SignKind::Autoscaler, &broken).of_part(broken.kind);
-                // Metrics may be late; what it scales is there or not.
-                sign.is_failure = broken.kind == "AbleToScale";
-                sign
-            })
-            .into_iter()
-            .collect(),
-    }
+    let has_conditions = !text(object, "/status/conditions/0/type").is_empty();
+    let signs = broken.map(|broken| {
+        let mut sign = of_condition(SignKind::Autoscaler, &broken).of_part(broken.kind);
+        // Metrics may be late; what it scales is there or not.
+        sign.is_failure = broken.kind == "AbleToScale";
+        sign
+    });
+    Reading::new(broken.is_none() && has_conditions, signs)
 }
 
 #[cfg(test)]
