@@ -1,12 +1,12 @@
 //! Causes on OpenShift: what configures an operator or a pool, and the release that an operator goes to.
 
-use super::life::{Life, causes, condition, lines};
-use kubereel_history::timetext;
+use super::life::{
+    CONFIG_MAPS, DEPLOYMENTS, Life, OPERATORS, PODS, SECRETS, SERVICES, VERSIONS, causes,
+    condition, first, lines,
+};
+use kubereel_history::timetext::rfc3339_secs;
 use kubereel_problems::ProblemList;
 use serde_json::{Value, json};
-
-const OPERATORS: &str = "clusteroperators.config.openshift.io";
-const VERSIONS: &str = "clusterversions.config.openshift.io";
 
 fn operator(version: &str, degraded: &str, progressing: &str, related: &Value) -> Value {
     json!({"status": {
@@ -22,58 +22,38 @@ fn operator(version: &str, degraded: &str, progressing: &str, related: &Value) -
 
 #[test]
 fn the_configuration_that_an_operator_lists_is_its_likeliest_cause() {
-    let configs = "configs.imageregistry.operator.openshift.io";
-    let builds = "builds.config.openshift.io";
-    let mut life = Life::of(&[
-        (OPERATORS, "ClusterOperator"),
-        (configs, "Config"),
-        (builds, "Build"),
-    ]);
+    let configs = ("configs.imageregistry.operator.openshift.io", "Config");
+    let builds = ("builds.config.openshift.io", "Build");
+    let mut life = Life::of(&[OPERATORS, configs, builds]);
+    let build = |value: u8| json!({"spec": {"buildDefaults": {"a": value}}});
     let related = json!([
         {"group": "imageregistry.operator.openshift.io", "resource": "configs", "name": "cluster"}]);
-    life.put(
-        OPERATORS,
-        "image-registry",
-        operator("1", "False", "False", &related),
-    );
+    let registry = |degraded: &str| operator("1", degraded, "False", &related);
+    life.put(OPERATORS, "image-registry", registry("False"));
     let config = |bucket: &str| json!({"spec": {"storage": {"s3": {"bucket": bucket}}}});
     life.put(configs, "cluster", config("good"));
-    life.put(
-        builds,
-        "cluster",
-        json!({"spec": {"buildDefaults": {"a": 1}}}),
-    );
+    life.put(builds, "cluster", build(1));
     life.until("14:10:00");
     life.put(configs, "cluster", config("typo"));
     // It configures another operator.
-    life.put(
-        builds,
-        "cluster",
-        json!({"spec": {"buildDefaults": {"a": 2}}}),
-    );
+    life.put(builds, "cluster", build(2));
     life.until("14:13:00");
-    life.put(
-        OPERATORS,
-        "image-registry",
-        operator("1", "True", "False", &related),
-    );
+    life.put(OPERATORS, "image-registry", registry("True"));
     let list = life.end("14:30:00");
-    assert_eq!(
-        lines(&list),
-        ["ClusterOperator image-registry StorageError"]
-    );
-    let problem = list.problems.first().expect("a problem");
+    let expected = ["ClusterOperator image-registry StorageError"];
+    assert_eq!(lines(&list), expected);
+    let problem = first(&list);
     assert_eq!(causes(problem), ["Config cluster spec.storage.s3.bucket"]);
 }
 
 /// The times of the causes of an operator that is degraded at 14:13:00, after its configuration got values.
 fn causes_after(values: &[(&str, &str)]) -> Vec<String> {
-    let configs = "configs.imageregistry.operator.openshift.io";
-    let mut life = Life::of(&[(OPERATORS, "ClusterOperator"), (configs, "Config")]);
+    let configs = ("configs.imageregistry.operator.openshift.io", "Config");
+    let mut life = Life::of(&[OPERATORS, configs]);
     let related = json!([
         {"group": "imageregistry.operator.openshift.io", "resource": "configs", "name": "cluster"}]);
-    let registry = |degraded: &str| operator("1", degraded, "False", &related);
     let config = |bucket: &str| json!({"spec": {"storage": {"s3": {"bucket": bucket}}}});
+    let registry = |degraded: &str| operator("1", degraded, "False", &related);
     life.put(OPERATORS, "image-registry", registry("False"));
     life.put(configs, "cluster", config("good"));
     for (at, bucket) in values {
@@ -83,9 +63,9 @@ fn causes_after(values: &[(&str, &str)]) -> Vec<String> {
     life.until("14:13:00");
     life.put(OPERATORS, "image-registry", registry("True"));
     let list = life.end("14:30:00");
-    let problem = list.problems.first().expect("a problem");
+    let problem = first(&list);
     let times = problem.causes.iter().map(|cause| cause.at.at);
-    times.map(timetext::rfc3339_secs).collect()
+    times.map(rfc3339_secs).collect()
 }
 
 #[test]
@@ -109,49 +89,23 @@ fn what_was_changed_back_before_the_failure_is_not_its_cause() {
 
 #[test]
 fn the_configuration_with_the_name_of_an_operator_is_its_own() {
-    let consoles = "consoles.operator.openshift.io";
-    let mut life = Life::of(&[(OPERATORS, "ClusterOperator"), (consoles, "Console")]);
-    life.put(
-        OPERATORS,
-        "console",
-        operator("1", "False", "False", &json!([])),
-    );
-    life.put(
-        consoles,
-        "cluster",
-        json!({"spec": {"logLevel": "Normal", "observedConfig": {"a": 1}}}),
-    );
+    let consoles = ("consoles.operator.openshift.io", "Console");
+    let mut life = Life::of(&[OPERATORS, consoles]);
+    let console = |degraded: &str| operator("1", degraded, "False", &json!([]));
+    let config = |level: &str, observed: u8| json!({"spec": {"logLevel": level, "observedConfig": {"a": observed}}});
+    life.put(OPERATORS, "console", console("False"));
+    life.put(consoles, "cluster", config("Normal", 1));
     life.until("14:10:00");
     // What the operator itself notes there is no cause.
-    life.put(
-        consoles,
-        "cluster",
-        json!({"spec": {"logLevel": "Normal", "observedConfig": {"a": 2}}}),
-    );
+    life.put(consoles, "cluster", config("Normal", 2));
     life.until("14:10:10");
-    life.put(
-        OPERATORS,
-        "console",
-        operator("1", "True", "False", &json!([])),
-    );
+    life.put(OPERATORS, "console", console("True"));
     life.until("14:12:00");
-    life.put(
-        OPERATORS,
-        "console",
-        operator("1", "False", "False", &json!([])),
-    );
+    life.put(OPERATORS, "console", console("False"));
     life.until("14:50:00");
-    life.put(
-        consoles,
-        "cluster",
-        json!({"spec": {"logLevel": "Trace", "observedConfig": {"a": 2}}}),
-    );
+    life.put(consoles, "cluster", config("Trace", 2));
     life.until("14:51:00");
-    life.put(
-        OPERATORS,
-        "console",
-        operator("1", "True", "False", &json!([])),
-    );
+    life.put(OPERATORS, "console", console("True"));
     let list = life.end("15:10:00");
     let found: Vec<Vec<String>> = list.problems.iter().map(causes).collect();
     assert_eq!(
@@ -162,9 +116,9 @@ fn the_configuration_with_the_name_of_an_operator_is_its_own() {
 
 #[test]
 fn what_owns_the_owner_is_what_somebody_edited() {
-    let (sites, apps) = ("sites.example.com", "apps.example.com");
-    let deployments = "deployments.apps";
-    let mut life = Life::of(&[(sites, "Site"), (apps, "App"), (deployments, "Deployment")]);
+    let sites = ("sites.example.com", "Site");
+    let apps = ("apps.example.com", "App");
+    let mut life = Life::of(&[sites, apps, DEPLOYMENTS]);
     let owned = |kind: &str, spec: Value, available: &str| {
         json!({
             "metadata": {"generation": 1, "ownerReferences": [
@@ -175,37 +129,19 @@ fn what_owns_the_owner_is_what_somebody_edited() {
         })
     };
     let template = |image: &str| json!({"replicas": 1, "template": {"spec": {"containers": [{"name": "web", "image": image}]}}});
+    let app = |image: &str| owned("Site", json!({"image": image}), "");
+    let deployment = |image: &str, available: &str| owned("App", template(image), available);
     life.put(sites, "web/shop", json!({"spec": {"release": "1"}}));
-    life.put(
-        apps,
-        "web/shop",
-        owned("Site", json!({"image": "shop:1"}), ""),
-    );
-    life.put(
-        deployments,
-        "web/shop",
-        owned("App", template("shop:1"), "True"),
-    );
+    life.put(apps, "web/shop", app("shop:1"));
+    life.put(DEPLOYMENTS, "web/shop", deployment("shop:1", "True"));
     life.until("14:10:00");
     life.put(sites, "web/shop", json!({"spec": {"release": "2"}}));
     life.until("14:10:01");
-    life.put(
-        apps,
-        "web/shop",
-        owned("Site", json!({"image": "shop:2"}), ""),
-    );
+    life.put(apps, "web/shop", app("shop:2"));
     life.until("14:10:02");
-    life.put(
-        deployments,
-        "web/shop",
-        owned("App", template("shop:2"), "True"),
-    );
+    life.put(DEPLOYMENTS, "web/shop", deployment("shop:2", "True"));
     life.until("14:10:10");
-    life.put(
-        deployments,
-        "web/shop",
-        owned("App", template("shop:2"), "False"),
-    );
+    life.put(DEPLOYMENTS, "web/shop", deployment("shop:2", "False"));
     let list = life.end("14:30:00");
     let found: Vec<Vec<String>> = list.problems.iter().map(causes).collect();
     let expected = [vec![
@@ -218,7 +154,7 @@ fn what_owns_the_owner_is_what_somebody_edited() {
 
 /// An upgrade is asked for at 14:05, the operator moves from 14:30 to 14:40, and is degraded from a time on.
 fn upgraded(degraded: &str) -> ProblemList {
-    let mut life = Life::of(&[(OPERATORS, "ClusterOperator"), (VERSIONS, "ClusterVersion")]);
+    let mut life = Life::of(&[OPERATORS, VERSIONS]);
     let version = |wanted: Value, history: &[(&str, &str)]| {
         let entries: Vec<Value> = history
             .iter()
@@ -287,14 +223,19 @@ fn an_upgrade_is_a_cause_for_as_long_as_the_operator_is_rolled_out() {
 
 #[test]
 fn a_new_kubelet_configuration_is_the_cause_of_a_degraded_pool() {
-    let pools = "machineconfigpools.machineconfiguration.openshift.io";
-    let kubelets = "kubeletconfigs.machineconfiguration.openshift.io";
-    let configs = "machineconfigs.machineconfiguration.openshift.io";
-    let mut life = Life::of(&[
-        (pools, "MachineConfigPool"),
-        (kubelets, "KubeletConfig"),
-        (configs, "MachineConfig"),
-    ]);
+    let pools = (
+        "machineconfigpools.machineconfiguration.openshift.io",
+        "MachineConfigPool",
+    );
+    let kubelets = (
+        "kubeletconfigs.machineconfiguration.openshift.io",
+        "KubeletConfig",
+    );
+    let configs = (
+        "machineconfigs.machineconfiguration.openshift.io",
+        "MachineConfig",
+    );
+    let mut life = Life::of(&[pools, kubelets, configs]);
     let pool = |degraded: &str| {
         let updated = if degraded == "True" { "False" } else { "True" };
         json!({
@@ -309,29 +250,21 @@ fn a_new_kubelet_configuration_is_the_cause_of_a_degraded_pool() {
     };
     life.put(pools, "worker", pool("False"));
     life.until("14:10:00");
-    life.put(
-        kubelets,
-        "tuning",
-        json!({"spec": {"machineConfigPoolSelector": {"matchLabels": {"tuned": "worker"}}}}),
-    );
+    let selector =
+        json!({"spec": {"machineConfigPoolSelector": {"matchLabels": {"tuned": "worker"}}}});
+    life.put(kubelets, "tuning", selector);
     // What the controller makes of it, and what belongs to another pool.
     let made = json!({"metadata": {"labels": {"role": "worker"}, "ownerReferences": [
         {"kind": "KubeletConfig", "name": "tuning", "uid": "k"}]}});
     life.put(configs, "99-worker-generated-kubelet", made);
-    life.put(
-        configs,
-        "99-master",
-        json!({"metadata": {"labels": {"role": "master"}}}),
-    );
-    life.put(
-        configs,
-        "rendered-worker-1",
-        json!({"metadata": {"labels": {"role": "worker"}}}),
-    );
+    let of_masters = json!({"metadata": {"labels": {"role": "master"}}});
+    life.put(configs, "99-master", of_masters);
+    let of_workers = json!({"metadata": {"labels": {"role": "worker"}}});
+    life.put(configs, "rendered-worker-1", of_workers);
     life.until("14:15:00");
     life.put(pools, "worker", pool("True"));
     let list = life.end("14:30:00");
-    let problem = list.problems.first().expect("a problem");
+    let problem = first(&list);
     let found: Vec<&str> = problem
         .causes
         .iter()
@@ -342,20 +275,15 @@ fn a_new_kubelet_configuration_is_the_cause_of_a_degraded_pool() {
 
 #[test]
 fn a_resource_follows_the_references_of_what_it_refers_to() {
-    let (buckets, providers) = ("buckets.s3.example.com", "providerconfigs.aws.example.com");
-    let mut life = Life::of(&[
-        (buckets, "Bucket"),
-        (providers, "ProviderConfig"),
-        ("secrets", "Secret"),
-    ]);
+    let buckets = ("buckets.s3.example.com", "Bucket");
+    let providers = ("providerconfigs.aws.example.com", "ProviderConfig");
+    let mut life = Life::of(&[buckets, providers, SECRETS]);
     let credentials = |secret: &str| json!({"data": {"credentials": secret}});
-    life.put("secrets", "web/keys", credentials("b25l"));
-    life.put("secrets", "web/other", credentials("b25l"));
-    life.put(
-        providers,
-        "web/aws",
-        json!({"spec": {"credentials": {"secretRef": {"namespace": "web", "name": "keys"}}}}),
-    );
+    life.put(SECRETS, "web/keys", credentials("b25l"));
+    life.put(SECRETS, "web/other", credentials("b25l"));
+    let provider =
+        json!({"spec": {"credentials": {"secretRef": {"namespace": "web", "name": "keys"}}}});
+    life.put(providers, "web/aws", provider);
     let bucket = |synced: &str| {
         let conditions = [condition(
             "Synced",
@@ -367,12 +295,12 @@ fn a_resource_follows_the_references_of_what_it_refers_to() {
     };
     life.put(buckets, "web/pictures", bucket("True"));
     life.until("14:10:00");
-    life.put("secrets", "web/keys", credentials("dHdv"));
-    life.put("secrets", "web/other", credentials("dHdv"));
+    life.put(SECRETS, "web/keys", credentials("dHdv"));
+    life.put(SECRETS, "web/other", credentials("dHdv"));
     life.until("14:10:05");
     life.put(buckets, "web/pictures", bucket("False"));
     let list = life.end("14:30:00");
-    let problem = list.problems.first().expect("a problem");
+    let problem = first(&list);
     let found = causes(problem);
     // The creation of the object is in the recording too.
     let expected = ["Secret web/keys data.credentials", "Bucket web/pictures "];
@@ -405,17 +333,17 @@ fn pod(name: &str, container: &str, message: &str) -> Value {
 
 #[test]
 fn the_data_of_the_container_that_fails_comes_first() {
-    let mut life = Life::of(&[("pods", "Pod"), ("configmaps", "ConfigMap")]);
+    let mut life = Life::of(&[PODS, CONFIG_MAPS]);
     let data = |value: &str| json!({"data": {"value": value}});
-    life.put("configmaps", "web/greetings", data("one"));
-    life.put("configmaps", "web/routes", data("one"));
-    life.put("pods", "web/shop", pod("shop", "", ""));
+    life.put(CONFIG_MAPS, "web/greetings", data("one"));
+    life.put(CONFIG_MAPS, "web/routes", data("one"));
+    life.put(PODS, "web/shop", pod("shop", "", ""));
     life.until("14:10:00");
-    life.put("configmaps", "web/routes", data("two"));
+    life.put(CONFIG_MAPS, "web/routes", data("two"));
     life.until("14:10:03");
-    life.put("configmaps", "web/greetings", data("two"));
+    life.put(CONFIG_MAPS, "web/greetings", data("two"));
     life.until("14:10:05");
-    life.put("pods", "web/shop", pod("shop", "proxy", "cannot parse"));
+    life.put(PODS, "web/shop", pod("shop", "proxy", "cannot parse"));
     let list = life.end("14:30:00");
     let found: Vec<Vec<String>> = list.problems.iter().map(causes).collect();
     let expected = [
@@ -431,27 +359,20 @@ fn what_serves_a_service_that_a_container_calls_is_a_cause_of_its_failure() {
         ("could not connect to storage: connection refused", true),
         ("unknown flag", false),
     ] {
-        let mut life = Life::of(&[
-            ("pods", "Pod"),
-            ("services", "Service"),
-            ("deployments.apps", "Deployment"),
-        ]);
+        let mut life = Life::of(&[PODS, SERVICES, DEPLOYMENTS]);
         let database = |replicas: u8| {
             json!({"spec": {"replicas": replicas, "template": {
                 "metadata": {"labels": {"app": "storage"}},
                 "spec": {"containers": [{"name": "db"}]}}}, "status": {"replicas": replicas}})
         };
-        life.put(
-            "services",
-            "web/storage",
-            json!({"spec": {"selector": {"app": "storage"}}}),
-        );
-        life.put("deployments.apps", "web/storage", database(1));
-        life.put("pods", "web/shop", pod("shop", "", ""));
+        let selector = json!({"spec": {"selector": {"app": "storage"}}});
+        life.put(SERVICES, "web/storage", selector);
+        life.put(DEPLOYMENTS, "web/storage", database(1));
+        life.put(PODS, "web/shop", pod("shop", "", ""));
         life.until("14:10:00");
-        life.put("deployments.apps", "web/storage", database(0));
+        life.put(DEPLOYMENTS, "web/storage", database(0));
         life.until("14:10:05");
-        life.put("pods", "web/shop", pod("shop", "app", message));
+        life.put(PODS, "web/shop", pod("shop", "app", message));
         let list = life.end("14:30:00");
         let mut of_pod = list.problems.iter().filter(|one| one.object.kind == "Pod");
         let problem = of_pod.next().expect("a problem");
@@ -463,11 +384,9 @@ fn what_serves_a_service_that_a_container_calls_is_a_cause_of_its_failure() {
 
 #[test]
 fn a_binding_that_no_longer_names_the_account_is_a_cause() {
-    let (roles, bindings) = (
-        "roles.rbac.authorization.k8s.io",
-        "rolebindings.rbac.authorization.k8s.io",
-    );
-    let mut life = Life::of(&[("pods", "Pod"), (roles, "Role"), (bindings, "RoleBinding")]);
+    let roles = ("roles.rbac.authorization.k8s.io", "Role");
+    let bindings = ("rolebindings.rbac.authorization.k8s.io", "RoleBinding");
+    let mut life = Life::of(&[PODS, roles, bindings]);
     let binding = |account: &str| {
         json!({"roleRef": {"kind": "Role", "name": "reader"},
             "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": "web"}]})
@@ -475,7 +394,7 @@ fn a_binding_that_no_longer_names_the_account_is_a_cause() {
     let role = |verbs: Value| json!({"rules": [{"resources": ["pods"], "verbs": verbs}]});
     life.put(roles, "web/reader", role(json!(["list"])));
     life.put(bindings, "web/readers", binding("default"));
-    life.put("pods", "web/shop", pod("shop", "", ""));
+    life.put(PODS, "web/shop", pod("shop", "", ""));
     life.until("14:10:00");
     life.put(bindings, "web/readers", binding("other"));
     life.until("14:10:02");
@@ -484,7 +403,7 @@ fn a_binding_that_no_longer_names_the_account_is_a_cause() {
     life.until("14:10:05");
     let words =
         "pods is forbidden: User \"system:serviceaccount:web:default\" cannot list resource";
-    life.put("pods", "web/shop", pod("shop", "app", words));
+    life.put(PODS, "web/shop", pod("shop", "app", words));
     let list = life.end("14:30:00");
     let found: Vec<Vec<String>> = list.problems.iter().map(causes).collect();
     let name = found.first().and_then(|causes| causes.first());
@@ -494,20 +413,15 @@ fn a_binding_that_no_longer_names_the_account_is_a_cause() {
 
 #[test]
 fn a_setting_of_the_whole_cluster_is_a_cause_of_the_errors_that_it_makes() {
-    let (proxies, dns) = ("proxies.config.openshift.io", "dnses.operator.openshift.io");
-    let mut life = Life::of(&[
-        ("pods", "Pod"),
-        ("secrets", "Secret"),
-        ("configmaps", "ConfigMap"),
-        (proxies, "Proxy"),
-        (dns, "DNS"),
-    ]);
+    let proxies = ("proxies.config.openshift.io", "Proxy");
+    let dns = ("dnses.operator.openshift.io", "DNS");
+    let mut life = Life::of(&[PODS, SECRETS, CONFIG_MAPS, proxies, dns]);
     for version in ["good", "bad"] {
         let data = json!({"data": {"value": version}});
-        life.put("secrets", "openshift-config/pull-secret", data.clone());
-        life.put("secrets", "openshift-config/other", data.clone());
-        life.put("configmaps", "kube-system/coredns", data.clone());
-        life.put("configmaps", "kube-system/other", data);
+        life.put(SECRETS, "openshift-config/pull-secret", data.clone());
+        life.put(SECRETS, "openshift-config/other", data.clone());
+        life.put(CONFIG_MAPS, "kube-system/coredns", data.clone());
+        life.put(CONFIG_MAPS, "kube-system/other", data);
         let spec = json!({"spec": {"httpsProxy": version, "servers": [version]}});
         life.put(proxies, "cluster", spec.clone());
         life.put(dns, "default", spec);
@@ -526,7 +440,7 @@ fn a_setting_of_the_whole_cluster_is_a_cause_of_the_errors_that_it_makes() {
         let status = json!([{"name": "c", "ready": false, "state": state}]);
         let pod_of = json!({"spec": {"nodeName": "n1", "containers": [{"name": "c"}]},
             "status": {"phase": "Pending", "containerStatuses": status}});
-        life.put("pods", pod, pod_of);
+        life.put(PODS, pod, pod_of);
     }
     let list = life.end("14:25:00");
     let causes_of = |name: &str| {

@@ -1,11 +1,12 @@
 //! Which changes are found behind a failure, on any cluster: the effect that a change can have, and what lies between.
 
-use super::life::{Life, causes, condition, lines, warning};
+use super::life::{
+    APIS, CONFIG_MAPS, CRON_JOBS, DAEMON_SETS, DEPLOYMENTS, EVENTS, JOBS, Life, NODES, PODS,
+    RecordedResource, SECRETS, SERVICES, SLICES, causes, condition, consequences, first, lines,
+    selector, warning,
+};
 use kubereel_problems::{Problem, ProblemList, SignKind};
 use serde_json::{Value, json};
-
-const DEPLOYMENTS: &str = "deployments.apps";
-const CRON_JOBS: &str = "cronjobs.batch";
 
 /// Makes a Pod of a workload whose container is in a state.
 fn pod(owner: (&str, &str), state: &Value, is_ready: bool) -> Value {
@@ -30,6 +31,21 @@ fn ended(message: &str) -> Value {
     json!({"terminated": {"exitCode": 1, "reason": "Error", "message": message}})
 }
 
+/// Makes a Pod of a Deployment whose container runs, and is ready.
+fn ready(deployment: &str) -> Value {
+    pod(("Deployment", deployment), &running(), true)
+}
+
+/// Makes a Pod of a Deployment whose container runs, and is not ready.
+fn unready(deployment: &str) -> Value {
+    pod(("Deployment", deployment), &running(), false)
+}
+
+/// Makes a Pod of a Deployment whose container ended with a message.
+fn failed(deployment: &str, message: &str) -> Value {
+    pod(("Deployment", deployment), &ended(message), false)
+}
+
 fn deployment(replicas: u8, image: &str) -> Value {
     json!({
         "metadata": {"generation": 1},
@@ -41,28 +57,26 @@ fn deployment(replicas: u8, image: &str) -> Value {
     })
 }
 
+#[track_caller]
+fn assert_first_cause(list: &ProblemList, expected: &str) {
+    assert_eq!(first_cause(list).as_deref(), Some(expected));
+}
+
 /// Returns the first cause of the first problem.
+
 fn first_cause(list: &ProblemList) -> Option<String> {
     causes(list.problems.first()?).into_iter().next()
 }
 
 /// Lives in which the only Pod of a Deployment has its container end at 14:10:00 and be ready at a time.
 fn ends_once(created: &str, ready_again: &str) -> ProblemList {
-    let mut life = Life::of(&[("pods", "Pod"), (DEPLOYMENTS, "Deployment")]);
+    let mut life = Life::of(&[PODS, DEPLOYMENTS]);
     life.until(created);
     life.put(DEPLOYMENTS, "web/shop", deployment(1, "shop:1"));
     life.until("14:10:00");
-    life.put(
-        "pods",
-        "web/shop-1",
-        pod(("Deployment", "shop"), &ended("database is not up"), false),
-    );
+    life.put(PODS, "web/shop-1", failed("shop", "database is not up"));
     life.until(ready_again);
-    life.put(
-        "pods",
-        "web/shop-1",
-        pod(("Deployment", "shop"), &running(), true),
-    );
+    life.put(PODS, "web/shop-1", ready("shop"));
     life.end("14:50:00")
 }
 
@@ -79,23 +93,16 @@ fn a_new_workload_that_comes_up_by_itself_waited_for_what_it_needs() {
 fn an_image_that_is_taken_back_could_not_be_pulled_all_the_same() {
     let waits = json!({"waiting": {"reason": "ErrImagePull", "message": "not found"}});
     let of = |is_deleted: bool| {
-        let mut life = Life::of(&[("pods", "Pod"), (DEPLOYMENTS, "Deployment")]);
+        let mut life = Life::of(&[PODS, DEPLOYMENTS]);
         life.put(DEPLOYMENTS, "web/shop", deployment(1, "shop:1"));
         life.until("14:10:00");
-        life.put(
-            "pods",
-            "web/shop-1",
-            pod(("Deployment", "shop"), &waits, false),
-        );
+        let pulling = pod(("Deployment", "shop"), &waits, false);
+        life.put(PODS, "web/shop-1", pulling);
         life.until("14:10:09");
         if is_deleted {
-            life.delete("pods", "web/shop-1");
+            life.delete(PODS, "web/shop-1");
         } else {
-            life.put(
-                "pods",
-                "web/shop-1",
-                pod(("Deployment", "shop"), &running(), true),
-            );
+            life.put(PODS, "web/shop-1", ready("shop"));
         }
         lines(&life.end("14:50:00"))
     };
@@ -105,70 +112,38 @@ fn an_image_that_is_taken_back_could_not_be_pulled_all_the_same() {
 
 #[test]
 fn the_port_of_the_service_behind_is_why_a_probe_fails() {
-    let mut life = Life::of(&[
-        ("pods", "Pod"),
-        ("services", "Service"),
-        (DEPLOYMENTS, "Deployment"),
-    ]);
+    let mut life = Life::of(&[PODS, SERVICES, DEPLOYMENTS]);
     let service = |port: u16| json!({"spec": {"selector": {"app": "stock"}, "ports": [{"port": 80, "targetPort": port}]}});
-    life.put("services", "web/stock", service(8080));
+    life.put(SERVICES, "web/stock", service(8080));
     life.put(DEPLOYMENTS, "web/stock", deployment(1, "stock:1"));
     life.put(DEPLOYMENTS, "web/shop", deployment(1, "shop:1"));
-    life.put(
-        "pods",
-        "web/shop-1",
-        pod(("Deployment", "shop"), &running(), true),
-    );
+    life.put(PODS, "web/shop-1", ready("shop"));
     life.until("14:10:00");
-    life.put("services", "web/stock", service(8081));
+    life.put(SERVICES, "web/stock", service(8081));
     life.until("14:10:10");
-    life.put(
-        "pods",
-        "web/shop-1",
-        pod(("Deployment", "shop"), &running(), false),
-    );
+    life.put(PODS, "web/shop-1", unready("shop"));
     let list = life.end("14:30:00");
     assert_eq!(lines(&list), ["Deployment web/shop ContainersNotReady"]);
-    assert_eq!(
-        first_cause(&list).as_deref(),
-        Some("Service web/stock spec.ports[port=80].targetPort")
-    );
+    assert_first_cause(&list, "Service web/stock spec.ports[port=80].targetPort");
 }
 
 #[test]
 fn an_autoscaler_comes_before_the_number_of_pods_that_it_set() {
-    let scalers = "scaledobjects.keda.sh";
-    let mut life = Life::of(&[
-        ("pods", "Pod"),
-        ("services", "Service"),
-        (DEPLOYMENTS, "Deployment"),
-        (scalers, "ScaledObject"),
-    ]);
+    let scalers = ("scaledobjects.keda.sh", "ScaledObject");
+    let mut life = Life::of(&[PODS, SERVICES, DEPLOYMENTS, scalers]);
     let scaler = |least: u8| json!({"spec": {"minReplicaCount": least, "scaleTargetRef": {"name": "stock"}}});
-    life.put(
-        "services",
-        "web/stock",
-        json!({"spec": {"selector": {"app": "stock"}}}),
-    );
+    life.put(SERVICES, "web/stock", selector("stock"));
     life.put(scalers, "web/stock", scaler(1));
     life.put(DEPLOYMENTS, "web/stock", deployment(1, "stock:1"));
     life.put(DEPLOYMENTS, "web/shop", deployment(1, "shop:1"));
-    life.put(
-        "pods",
-        "web/shop-1",
-        pod(("Deployment", "shop"), &running(), true),
-    );
+    life.put(PODS, "web/shop-1", ready("shop"));
     life.until("14:10:00");
     life.put(scalers, "web/stock", scaler(0));
     life.until("14:10:20");
     life.put(DEPLOYMENTS, "web/stock", deployment(0, "stock:1"));
     life.until("14:10:25");
     let words = "GET http://stock:80/: connection refused";
-    life.put(
-        "pods",
-        "web/shop-1",
-        pod(("Deployment", "shop"), &ended(words), false),
-    );
+    life.put(PODS, "web/shop-1", failed("shop", words));
     let list = life.end("14:30:00");
     let found = list
         .problems
@@ -195,8 +170,8 @@ fn topic(generation: u8, observed: u8, ready: &str, message: &str) -> Value {
 
 #[test]
 fn a_change_that_no_controller_observes_is_a_problem_of_who_took_the_controller_away() {
-    let topics = "topics.example.com";
-    let mut life = Life::of(&[(topics, "Topic"), (DEPLOYMENTS, "Deployment")]);
+    let topics = ("topics.example.com", "Topic");
+    let mut life = Life::of(&[topics, DEPLOYMENTS]);
     life.put(DEPLOYMENTS, "web/stocker", deployment(1, "stocker:1"));
     life.put(topics, "web/orders", topic(1, 1, "True", ""));
     life.put(topics, "web/slow", topic(1, 1, "True", ""));
@@ -209,38 +184,30 @@ fn a_change_that_no_controller_observes_is_a_problem_of_who_took_the_controller_
     life.put(topics, "web/slow", topic(2, 2, "True", ""));
     let list = life.end("14:20:00");
     assert_eq!(lines(&list), ["Topic web/orders GenerationNotObserved"]);
-    assert_eq!(
-        first_cause(&list).as_deref(),
-        Some("Deployment web/stocker spec.replicas")
-    );
+    assert_first_cause(&list, "Deployment web/stocker spec.replicas");
 }
 
 #[test]
 fn an_operator_that_was_upgraded_is_a_cause_of_what_it_reports() {
-    let topics = "topics.example.com";
-    let mut life = Life::of(&[(topics, "Topic"), (DEPLOYMENTS, "Deployment")]);
+    let topics = ("topics.example.com", "Topic");
+    let mut life = Life::of(&[topics, DEPLOYMENTS]);
     life.put(DEPLOYMENTS, "web/stocker", deployment(1, "stocker:1"));
     life.put(topics, "web/orders", topic(1, 1, "True", ""));
     life.until("14:10:00");
     life.put(DEPLOYMENTS, "web/stocker", deployment(1, "stocker:2"));
     life.until("14:10:20");
-    life.put(
-        topics,
-        "web/orders",
-        topic(1, 1, "False", "unsupported storage"),
-    );
+    let unsupported = topic(1, 1, "False", "unsupported storage");
+    life.put(topics, "web/orders", unsupported);
     let list = life.end("14:20:00");
     let cause = "Deployment web/stocker spec.template.spec.containers[app].image";
-    assert_eq!(first_cause(&list).as_deref(), Some(cause));
+    assert_first_cause(&list, cause);
 }
 
 #[test]
 fn what_decides_rights_comes_before_when_it_is_done() {
-    let (stores, secrets) = (
-        "secretstores.external-secrets.io",
-        "externalsecrets.external-secrets.io",
-    );
-    let mut life = Life::of(&[(stores, "SecretStore"), (secrets, "ExternalSecret")]);
+    let stores = ("secretstores.external-secrets.io", "SecretStore");
+    let secrets = ("externalsecrets.external-secrets.io", "ExternalSecret");
+    let mut life = Life::of(&[stores, secrets]);
     let store = |role: &str| json!({"spec": {"provider": {"vault": {"auth": {"role": role}}}}});
     let secret = |interval: &str, ready: &str| {
         json!({
@@ -257,29 +224,20 @@ fn what_decides_rights_comes_before_when_it_is_done() {
     life.until("14:10:20");
     life.put(secrets, "web/db", secret("1m", "False"));
     let list = life.end("14:20:00");
-    assert_eq!(
-        first_cause(&list).as_deref(),
-        Some("SecretStore web/vault spec.provider.vault.auth.role")
-    );
+    assert_first_cause(&list, "SecretStore web/vault spec.provider.vault.auth.role");
 }
 
 #[test]
 fn a_field_names_a_resource_by_the_end_of_its_kind() {
-    let (locations, backups) = ("backupstoragelocations.velero.io", "backups.velero.io");
-    let mut life = Life::of(&[
-        (locations, "BackupStorageLocation"),
-        (backups, "Backup"),
-        ("secrets", "Secret"),
-    ]);
+    let locations = ("backupstoragelocations.velero.io", "BackupStorageLocation");
+    let backups = ("backups.velero.io", "Backup");
+    let mut life = Life::of(&[locations, backups, SECRETS]);
     let secret = |value: &str| json!({"data": {"cloud": value}});
-    life.put("secrets", "web/aws", secret("one"));
-    life.put(
-        locations,
-        "web/main",
-        json!({"spec": {"credential": {"name": "aws", "key": "cloud"}}, "status": {"phase": "Available"}}),
-    );
+    life.put(SECRETS, "web/aws", secret("one"));
+    let location = json!({"spec": {"credential": {"name": "aws", "key": "cloud"}}, "status": {"phase": "Available"}});
+    life.put(locations, "web/main", location);
     life.until("14:10:00");
-    life.put("secrets", "web/aws", secret("two"));
+    life.put(SECRETS, "web/aws", secret("two"));
     life.until("14:10:10");
     let backup =
         |phase: &str| json!({"spec": {"storageLocation": "main"}, "status": {"phase": phase}});
@@ -288,44 +246,27 @@ fn a_field_names_a_resource_by_the_end_of_its_kind() {
     life.put(backups, "web/nightly", backup("FailedValidation"));
     let list = life.end("14:20:00");
     assert_eq!(lines(&list), ["Backup web/nightly FailedValidation"]);
-    assert_eq!(
-        first_cause(&list).as_deref(),
-        Some("Secret web/aws data.cloud")
-    );
+    assert_first_cause(&list, "Secret web/aws data.cloud");
 }
 
 #[test]
 fn a_node_without_a_network_has_lost_the_program_that_makes_it() {
-    let daemon_sets = "daemonsets.apps";
-    let mut life = Life::of(&[
-        ("pods", "Pod"),
-        ("nodes", "Node"),
-        (daemon_sets, "DaemonSet"),
-    ]);
+    let mut life = Life::of(&[PODS, NODES, DAEMON_SETS]);
     let node = |ready: &str, message: &str| json!({"status": {"conditions": [condition("Ready", ready, "KubeletNotReady", message)]}});
-    life.put(daemon_sets, "web/net", deployment(1, "net:1"));
-    life.put("nodes", "node-1", node("True", ""));
-    life.put(
-        "pods",
-        "web/net-1",
-        pod(("DaemonSet", "net"), &running(), true),
-    );
+    let net = |state: &Value, is_ready| pod(("DaemonSet", "net"), state, is_ready);
+    life.put(DAEMON_SETS, "web/net", deployment(1, "net:1"));
+    life.put(NODES, "node-1", node("True", ""));
+    life.put(PODS, "web/net-1", net(&running(), true));
     life.until("14:10:00");
-    life.put(daemon_sets, "web/net", deployment(1, "net:2"));
+    life.put(DAEMON_SETS, "web/net", deployment(1, "net:2"));
     life.until("14:10:05");
-    life.put(
-        "pods",
-        "web/net-1",
-        pod(("DaemonSet", "net"), &ended("bad MTU"), false),
-    );
+    life.put(PODS, "web/net-1", net(&ended("bad MTU"), false));
     life.until("14:10:30");
     let words = "container runtime network not ready: cni plugin not initialized";
-    life.put("nodes", "node-1", node("False", words));
+    life.put(NODES, "node-1", node("False", words));
     let list = life.end("14:20:00");
-    assert_eq!(
-        lines(&list),
-        ["DaemonSet web/net Error", "Node node-1 KubeletNotReady"]
-    );
+    let expected = ["DaemonSet web/net Error", "Node node-1 KubeletNotReady"];
+    assert_eq!(lines(&list), expected);
     let node = list.problems.last().expect("a problem");
     assert_eq!(node.consequence_of, Some(0));
     let cause = "DaemonSet web/net spec.template.spec.containers[app].image";
@@ -335,11 +276,7 @@ fn a_node_without_a_network_has_lost_the_program_that_makes_it() {
 /// A Deployment with Pods on two Nodes. That on the first fails at 14:10:10, and another one on the second at a time;
 /// the second is not ready from 14:10:00 to 14:10:40. Returns their problem.
 fn failing_pods(first: &str, second_fails: &str) -> Problem {
-    let mut life = Life::of(&[
-        ("pods", "Pod"),
-        ("nodes", "Node"),
-        (DEPLOYMENTS, "Deployment"),
-    ]);
+    let mut life = Life::of(&[PODS, NODES, DEPLOYMENTS]);
     let node = |ready: &str| json!({"status": {"conditions": [condition("Ready", ready, "KubeletNotReady", "PLEG is not healthy")]}});
     let on = |name: &str, state: &Value| {
         let mut pod = pod(("Deployment", "shop"), state, *state == running());
@@ -347,18 +284,18 @@ fn failing_pods(first: &str, second_fails: &str) -> Problem {
         pod
     };
     life.put(DEPLOYMENTS, "web/shop", deployment(1, "shop:1"));
-    life.put("nodes", "node-2", node("True"));
-    life.put("pods", "web/shop-1", on(first, &running()));
+    life.put(NODES, "node-2", node("True"));
+    life.put(PODS, "web/shop-1", on(first, &running()));
     life.until("14:10:00");
-    life.put("nodes", "node-2", node("False"));
+    life.put(NODES, "node-2", node("False"));
     life.until("14:10:10");
-    life.put("pods", "web/shop-1", on(first, &ended("bad flag")));
+    life.put(PODS, "web/shop-1", on(first, &ended("bad flag")));
     life.until("14:10:40");
-    life.put("nodes", "node-2", node("True"));
+    life.put(NODES, "node-2", node("True"));
     life.until(second_fails);
-    life.put("pods", "web/shop-2", on("node-2", &running()));
+    life.put(PODS, "web/shop-2", on("node-2", &running()));
     life.wait(1_000);
-    life.put("pods", "web/shop-2", on("node-2", &ended("bad flag")));
+    life.put(PODS, "web/shop-2", on("node-2", &ended("bad flag")));
     let list = life.end("14:20:00");
     let mut all = list.problems.iter();
     let own = all.find(|one| one.object.name == "shop");
@@ -373,36 +310,25 @@ fn a_node_explains_failures_only_of_pods_that_were_on_it_while_it_was_not_ready(
 
 #[test]
 fn a_pod_that_came_after_its_node_was_ready_again_is_not_explained_by_it() {
-    let mut life = Life::of(&[("pods", "Pod"), ("nodes", "Node")]);
+    let mut life = Life::of(&[PODS, NODES]);
     let node = |ready: &str| json!({"status": {"conditions": [condition("Ready", ready, "KubeletNotReady", "PLEG is not healthy")]}});
-    life.put("nodes", "node-1", node("True"));
+    life.put(NODES, "node-1", node("True"));
     life.until("14:10:00");
-    life.put("nodes", "node-1", node("False"));
+    life.put(NODES, "node-1", node("False"));
     life.until("14:10:40");
-    life.put("nodes", "node-1", node("True"));
+    life.put(NODES, "node-1", node("True"));
     life.until("14:11:00");
-    life.put(
-        "pods",
-        "web/ci",
-        pod(("Deployment", "ci"), &running(), true),
-    );
+    life.put(PODS, "web/ci", ready("ci"));
     life.until("14:11:10");
-    let failed = pod(("Deployment", "ci"), &ended("bad flag"), false);
-    life.put("pods", "web/ci", failed);
+    let failed = failed("ci", "bad flag");
+    life.put(PODS, "web/ci", failed);
     let list = life.end("14:20:00");
-    let by: Vec<Option<usize>> = list.problems.iter().map(|one| one.consequence_of).collect();
-    assert_eq!(by, [None, None], "{:?}", lines(&list));
+    assert_eq!(consequences(&list), [None, None], "{:?}", lines(&list));
 }
 
 #[test]
 fn a_service_that_is_switched_to_pods_that_never_were_ready_comes_first() {
-    let slices = "endpointslices.discovery.k8s.io";
-    let mut life = Life::of(&[
-        ("pods", "Pod"),
-        ("services", "Service"),
-        (slices, "EndpointSlice"),
-        (DEPLOYMENTS, "Deployment"),
-    ]);
+    let mut life = Life::of(&[PODS, SERVICES, SLICES, DEPLOYMENTS]);
     let service = |color: &str| json!({"spec": {"selector": {"color": color}}});
     let slice = |pod: &str, ready: bool| {
         json!({
@@ -411,26 +337,18 @@ fn a_service_that_is_switched_to_pods_that_never_were_ready_comes_first() {
         })
     };
     life.put(DEPLOYMENTS, "web/blue", deployment(1, "shop:1"));
-    life.put(
-        "pods",
-        "web/blue-1",
-        pod(("Deployment", "blue"), &running(), true),
-    );
-    life.put("services", "web/shop", service("blue"));
-    life.put(slices, "web/shop-1", slice("blue-1", true));
+    life.put(PODS, "web/blue-1", ready("blue"));
+    life.put(SERVICES, "web/shop", service("blue"));
+    life.put(SLICES, "web/shop-1", slice("blue-1", true));
     life.until("14:05:00");
     life.put(DEPLOYMENTS, "web/green", deployment(1, "shop:2"));
-    life.put(
-        "pods",
-        "web/green-1",
-        pod(("Deployment", "green"), &running(), false),
-    );
+    life.put(PODS, "web/green-1", unready("green"));
     life.until("14:10:00");
-    life.put("services", "web/shop", service("green"));
+    life.put(SERVICES, "web/shop", service("green"));
     life.wait(500);
-    life.put(slices, "web/shop-1", slice("green-1", false));
+    life.put(SLICES, "web/shop-1", slice("green-1", false));
     let list = life.end("14:30:00");
-    let first = list.problems.first().expect("a problem");
+    let first = first(&list);
     assert_eq!(first.object.label(), "Service web/shop");
     assert_eq!(
         causes(first).first().map(String::as_str),
@@ -440,17 +358,9 @@ fn a_service_that_is_switched_to_pods_that_never_were_ready_comes_first() {
 
 /// Returns the first cause of a container that ends three minutes after a rollout of its workload, after which its
 /// configuration was changed.
-fn cause_after_rollout(
-    resource: &'static str,
-    kind: &'static str,
-    rolled: &Value,
-) -> Option<String> {
-    let mut life = Life::of(&[
-        ("pods", "Pod"),
-        ("configmaps", "ConfigMap"),
-        (resource, kind),
-    ]);
-    let workload = |image: &str| {
+fn cause_after_rollout(workload: RecordedResource, rolled: &Value) -> Option<String> {
+    let mut life = Life::of(&[PODS, CONFIG_MAPS, workload]);
+    let version = |image: &str| {
         let mut body = rolled.clone();
         body["spec"]["template"]["spec"]["containers"][0]["image"] = json!(image);
         body["spec"]["template"]["spec"]["containers"][0]["envFrom"] =
@@ -458,23 +368,24 @@ fn cause_after_rollout(
         body
     };
     let settings = |value: &str| json!({"data": {"pool": value}});
-    life.put(resource, "web/shop", workload("shop:1"));
-    life.put("configmaps", "web/conf", settings("20"));
-    life.put("pods", "web/shop-1", pod((kind, "shop"), &running(), true));
-    life.until("14:08:00");
-    life.put("configmaps", "web/conf", settings("twenty"));
-    life.until("14:09:00");
-    life.put(resource, "web/shop", workload("shop:2"));
-    life.wait(2_000);
-    let mut rolled_out = workload("shop:2");
-    rolled_out["metadata"]["labels"] = json!({"a": "b"});
-    life.put(resource, "web/shop", rolled_out);
-    life.until("14:12:00");
+    life.put(workload, "web/shop", version("shop:1"));
+    life.put(CONFIG_MAPS, "web/conf", settings("20"));
     life.put(
-        "pods",
+        PODS,
         "web/shop-1",
-        pod((kind, "shop"), &ended("it ended"), false),
+        pod((workload.1, "shop"), &running(), true),
     );
+    life.until("14:08:00");
+    life.put(CONFIG_MAPS, "web/conf", settings("twenty"));
+    life.until("14:09:00");
+    life.put(workload, "web/shop", version("shop:2"));
+    life.wait(2_000);
+    let mut rolled_out = version("shop:2");
+    rolled_out["metadata"]["labels"] = json!({"a": "b"});
+    life.put(workload, "web/shop", rolled_out);
+    life.until("14:12:00");
+    let failed = pod((workload.1, "shop"), &ended("it ended"), false);
+    life.put(PODS, "web/shop-1", failed);
     first_cause(&life.end("14:30:00"))
 }
 
@@ -484,26 +395,16 @@ fn a_rollout_that_went_well_is_less_likely_than_what_changed_later() {
     let daemon_set = json!({"metadata": {"generation": 1}, "spec": {"template": template},
         "status": {"observedGeneration": 1, "desiredNumberScheduled": 1,
             "updatedNumberScheduled": 1, "numberAvailable": 1, "numberReady": 1}});
-    for (resource, kind, rolled) in [
-        (DEPLOYMENTS, "Deployment", deployment(1, "")),
-        ("daemonsets.apps", "DaemonSet", daemon_set),
-    ] {
-        let first = cause_after_rollout(resource, kind, &rolled);
+    for (workload, rolled) in [(DEPLOYMENTS, deployment(1, "")), (DAEMON_SETS, daemon_set)] {
+        let first = cause_after_rollout(workload, &rolled);
         let expected = Some("ConfigMap web/conf data.pool");
-        assert_eq!(first.as_deref(), expected, "{kind}");
+        assert_eq!(first.as_deref(), expected, "{workload:?}");
     }
 }
 
 #[test]
 fn what_calls_a_service_without_endpoints_is_a_consequence_of_what_broke_it() {
-    let slices = "endpointslices.discovery.k8s.io";
-    let mut life = Life::of(&[
-        ("pods", "Pod"),
-        ("services", "Service"),
-        ("configmaps", "ConfigMap"),
-        (slices, "EndpointSlice"),
-        (DEPLOYMENTS, "Deployment"),
-    ]);
+    let mut life = Life::of(&[PODS, SERVICES, CONFIG_MAPS, SLICES, DEPLOYMENTS]);
     let slice = |ready: bool| {
         json!({
             "metadata": {"labels": {"kubernetes.io/service-name": "stock"}},
@@ -521,24 +422,24 @@ fn what_calls_a_service_without_endpoints_is_a_consequence_of_what_broke_it() {
     let settings = |value: &str| json!({"data": {"level": value}});
     for name in ["web/stock", "web/shop"] {
         life.put(DEPLOYMENTS, name, deployment(1, "app:1"));
-        life.put("configmaps", name, settings("1"));
+        life.put(CONFIG_MAPS, name, settings("1"));
     }
-    let selector = json!({"spec": {"selector": {"app": "stock"}}});
-    life.put("services", "web/stock", selector);
-    life.put(slices, "web/stock-1", slice(true));
-    life.put("pods", "web/stock-1", reads("stock", &running(), true));
-    life.put("pods", "web/shop-1", reads("shop", &running(), true));
+    let selector = selector("stock");
+    life.put(SERVICES, "web/stock", selector);
+    life.put(SLICES, "web/stock-1", slice(true));
+    life.put(PODS, "web/stock-1", reads("stock", &running(), true));
+    life.put(PODS, "web/shop-1", reads("shop", &running(), true));
     life.until("14:10:00");
-    life.put("configmaps", "web/stock", settings("2"));
+    life.put(CONFIG_MAPS, "web/stock", settings("2"));
     life.until("14:10:05");
     // It comes later, and nearer.
-    life.put("configmaps", "web/shop", settings("2"));
+    life.put(CONFIG_MAPS, "web/shop", settings("2"));
     life.until("14:10:10");
     let ended = ended("bad level");
-    life.put("pods", "web/stock-1", reads("stock", &ended, false));
-    life.put(slices, "web/stock-1", slice(false));
+    life.put(PODS, "web/stock-1", reads("stock", &ended, false));
+    life.put(SLICES, "web/stock-1", slice(false));
     life.until("14:10:15");
-    life.put("pods", "web/shop-1", reads("shop", &running(), false));
+    life.put(PODS, "web/shop-1", reads("shop", &running(), false));
     let list = life.end("14:30:00");
     let expected = [
         "Deployment web/stock Error",
@@ -556,34 +457,26 @@ fn what_calls_a_service_without_endpoints_is_a_consequence_of_what_broke_it() {
 /// An aggregated API that fails at a time because of a Service, and the Service `web/api`, without endpoints from
 /// 14:10:00 on. Returns the API's problem.
 fn failing_api(service: (&str, &str), fails: &'static str) -> Problem {
-    let (slices, apis) = (
-        "endpointslices.discovery.k8s.io",
-        "apiservices.apiregistration.k8s.io",
-    );
-    let mut life = Life::of(&[
-        ("services", "Service"),
-        (slices, "EndpointSlice"),
-        (apis, "APIService"),
-    ]);
+    let mut life = Life::of(&[SERVICES, SLICES, APIS]);
     let slice = |endpoints: Value| json!({"metadata": {"labels": {"kubernetes.io/service-name": "api"}}, "endpoints": endpoints});
     let api = |status: &str| {
         let message = format!("service/{} in {:?} is not present", service.1, service.0);
         json!({"spec": {"service": {"namespace": service.0, "name": service.1}},
             "status": {"conditions": [condition("Available", status, "ServiceNotFound", &message)]}})
     };
-    let selector = json!({"spec": {"selector": {"app": "api"}}});
-    life.put("services", "web/api", selector);
+    let selector = selector("api");
+    life.put(SERVICES, "web/api", selector);
     let ready = json!([{"conditions": {"ready": true}}]);
-    life.put(slices, "web/api-1", slice(ready));
-    life.put(apis, "v1.example.com", api("True"));
-    let mut steps = [("14:10:00", slices), (fails, apis)];
+    life.put(SLICES, "web/api-1", slice(ready));
+    life.put(APIS, "v1.example.com", api("True"));
+    let mut steps = [("14:10:00", SLICES), (fails, APIS)];
     steps.sort_unstable();
     for (time, resource) in steps {
         life.until(time);
-        if resource == apis {
-            life.put(apis, "v1.example.com", api("False"));
+        if resource == APIS {
+            life.put(APIS, "v1.example.com", api("False"));
         } else {
-            life.put(slices, "web/api-1", slice(json!([])));
+            life.put(SLICES, "web/api-1", slice(json!([])));
         }
     }
     let list = life.end("14:30:00");
@@ -594,55 +487,34 @@ fn failing_api(service: (&str, &str), fails: &'static str) -> Problem {
 
 #[test]
 fn only_the_service_that_serves_an_aggregated_api_explains_it_and_only_from_before() {
-    assert!(
-        failing_api(("web", "api"), "14:10:02")
-            .consequence_of
-            .is_some()
-    );
+    let is_explained = |namespace, name, fails| {
+        let problem = failing_api((namespace, name), fails);
+        problem.consequence_of.is_some()
+    };
+    assert!(is_explained("web", "api", "14:10:02"));
     // The message has its name, too.
-    assert_eq!(
-        failing_api(("web", "api-v2"), "14:10:02").consequence_of,
-        None
-    );
-    assert_eq!(
-        failing_api(("apis", "api"), "14:10:02").consequence_of,
-        None
-    );
-    assert_eq!(failing_api(("web", "api"), "14:09:10").consequence_of, None);
+    assert!(!is_explained("web", "api-v2", "14:10:02"));
+    assert!(!is_explained("apis", "api", "14:10:02"));
+    assert!(!is_explained("web", "api", "14:09:10"));
 }
 
 #[test]
 fn a_network_policy_around_what_is_called_is_a_cause() {
-    let policies = "networkpolicies.networking.k8s.io";
-    let mut life = Life::of(&[
-        ("pods", "Pod"),
-        ("services", "Service"),
-        (DEPLOYMENTS, "Deployment"),
-        (policies, "NetworkPolicy"),
-    ]);
+    let policies = ("networkpolicies.networking.k8s.io", "NetworkPolicy");
+    let mut life = Life::of(&[PODS, SERVICES, DEPLOYMENTS, policies]);
     let policy = |egress: Value| json!({"spec": {"podSelector": {"matchLabels": {"app": "shop"}}, "egress": egress}});
-    life.put(
-        "services",
-        "prices/stock",
-        json!({"spec": {"selector": {"app": "stock"}}}),
-    );
+    life.put(SERVICES, "prices/stock", selector("stock"));
     life.put(DEPLOYMENTS, "prices/stock", deployment(1, "stock:1"));
     life.put(DEPLOYMENTS, "web/shop", deployment(1, "shop:1"));
-    life.put(
-        policies,
-        "web/out",
-        policy(json!([{"ports": [{"port": 53}]}])),
-    );
-    let mut shop = pod(("Deployment", "shop"), &running(), true);
+    let names_only = policy(json!([{"ports": [{"port": 53}]}]));
+    life.put(policies, "web/out", names_only);
+    let mut shop = ready("shop");
     shop["metadata"]["labels"] = json!({"app": "shop"});
-    life.put("pods", "web/shop-1", shop.clone());
+    life.put(PODS, "web/shop-1", shop.clone());
     life.until("14:10:00");
     // One port more is allowed.
-    life.put(
-        policies,
-        "web/out",
-        policy(json!([{"ports": [{"port": 53}, {"port": 443}]}])),
-    );
+    let one_port_more = policy(json!([{"ports": [{"port": 53}, {"port": 443}]}]));
+    life.put(policies, "web/out", one_port_more);
     let ingress =
         json!({"spec": {"podSelector": {"matchLabels": {"app": "stock"}}, "ingress": []}});
     life.put(policies, "prices/isolate", ingress);
@@ -650,24 +522,16 @@ fn a_network_policy_around_what_is_called_is_a_cause() {
     let words = "Get http://stock.prices.svc:80/: dial tcp 10.0.0.9:80: i/o timeout";
     shop["status"]["containerStatuses"][0]["state"] = ended(words);
     shop["status"]["containerStatuses"][0]["ready"] = json!(false);
-    life.put("pods", "web/shop-1", shop);
+    life.put(PODS, "web/shop-1", shop);
     let list = life.end("14:30:00");
-    assert_eq!(
-        first_cause(&list).as_deref(),
-        Some("NetworkPolicy prices/isolate ")
-    );
+    assert_first_cause(&list, "NetworkPolicy prices/isolate ");
 }
 
 /// Returns the problems of a recording that ends at a time, in which a Node was cordoned at 14:10:10. A budget allows no
 /// disruption of its Pod.
 fn held_drain(desired: &Value, end: &str) -> ProblemList {
-    let budgets = "poddisruptionbudgets.policy";
-    let mut life = Life::of(&[
-        ("pods", "Pod"),
-        ("nodes", "Node"),
-        (budgets, "PodDisruptionBudget"),
-        (DEPLOYMENTS, "Deployment"),
-    ]);
+    let budgets = ("poddisruptionbudgets.policy", "PodDisruptionBudget");
+    let mut life = Life::of(&[PODS, NODES, budgets, DEPLOYMENTS]);
     let budget = |allowed: u8| {
         json!({
             "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "stock"}}},
@@ -675,22 +539,20 @@ fn held_drain(desired: &Value, end: &str) -> ProblemList {
         })
     };
     let node = |cordoned: bool| json!({"spec": {"unschedulable": cordoned}, "status": {"conditions": [condition("Ready", "True", "", "")]}});
-    life.put("nodes", "node-1", node(false));
+    life.put(NODES, "node-1", node(false));
     life.put(DEPLOYMENTS, "web/stock", deployment(2, "stock:1"));
-    let mut stock = pod(("Deployment", "stock"), &running(), true);
+    let mut stock = ready("stock");
     stock["metadata"]["labels"] = json!({"app": "stock"});
-    life.put("pods", "web/stock-1", stock);
+    life.put(PODS, "web/stock-1", stock);
     life.put(budgets, "web/stock", budget(1));
     life.until("14:10:00");
     life.put(DEPLOYMENTS, "web/stock", deployment(1, "stock:1"));
     life.put(budgets, "web/stock", budget(0));
     life.until("14:10:10");
-    life.put("nodes", "node-1", node(true));
+    life.put(NODES, "node-1", node(true));
     let list = life.end(end);
-    assert_eq!(
-        lines(&list),
-        ["PodDisruptionBudget web/stock DisruptionBudgetHoldsDrain"]
-    );
+    let expected = ["PodDisruptionBudget web/stock DisruptionBudgetHoldsDrain"];
+    assert_eq!(lines(&list), expected);
     list
 }
 
@@ -702,22 +564,12 @@ fn a_budget_that_does_not_say_how_many_pods_it_needs_waits_for_none() {
 #[test]
 fn who_took_the_room_of_a_budget_is_a_cause_of_the_drain_that_waits() {
     let list = held_drain(&json!(1), "14:20:00");
-    assert_eq!(
-        first_cause(&list).as_deref(),
-        Some("Deployment web/stock spec.replicas")
-    );
+    assert_first_cause(&list, "Deployment web/stock spec.replicas");
 }
 
 #[test]
 fn a_driver_that_left_a_node_is_why_its_volumes_are_not_mounted() {
-    let daemon_sets = "daemonsets.apps";
-    let mut life = Life::of(&[
-        ("pods", "Pod"),
-        ("events", "Event"),
-        ("configmaps", "ConfigMap"),
-        (DEPLOYMENTS, "Deployment"),
-        (daemon_sets, "DaemonSet"),
-    ]);
+    let mut life = Life::of(&[PODS, EVENTS, CONFIG_MAPS, DEPLOYMENTS, DAEMON_SETS]);
     let driver = |tolerations: Value| {
         let mut body = deployment(1, "csi:1");
         let spec = &mut body["spec"]["template"]["spec"];
@@ -725,14 +577,11 @@ fn a_driver_that_left_a_node_is_why_its_volumes_are_not_mounted() {
         spec["containers"][0]["args"] = json!(["--driver-name=keys.csi.example"]);
         body
     };
-    life.put(
-        daemon_sets,
-        "web/csi",
-        driver(json!([{"operator": "Exists"}])),
-    );
+    let everywhere = driver(json!([{"operator": "Exists"}]));
+    life.put(DAEMON_SETS, "web/csi", everywhere);
     life.put(DEPLOYMENTS, "web/shop", deployment(1, "shop:1"));
     life.until("14:10:00");
-    life.put(daemon_sets, "web/csi", driver(json!([])));
+    life.put(DAEMON_SETS, "web/csi", driver(json!([])));
     life.until("14:10:10");
     let mut shop = pod(
         ("Deployment", "shop"),
@@ -741,26 +590,20 @@ fn a_driver_that_left_a_node_is_why_its_volumes_are_not_mounted() {
     );
     shop["status"]["phase"] = json!("Pending");
     shop["spec"]["volumes"] = json!([{"name": "keys", "csi": {"driver": "keys.csi.example"}}]);
-    life.put("pods", "web/shop-1", shop);
+    life.put(PODS, "web/shop-1", shop);
     for count in 1..12 {
         life.wait(10_000);
         let words = "driver name keys.csi.example not found in the list of registered CSI drivers";
-        life.put(
-            "events",
-            "web/shop-1.1",
-            warning("Pod", "web", "shop-1", "FailedMount", words, count),
-        );
+        let event = warning("Pod web/shop-1", "FailedMount", words, count);
+        life.put(EVENTS, "web/shop-1.1", event);
     }
     let list = life.end("14:30:00");
-    assert_eq!(
-        first_cause(&list).as_deref(),
-        Some("DaemonSet web/csi spec.template.spec.tolerations[0]")
-    );
+    assert_first_cause(&list, "DaemonSet web/csi spec.template.spec.tolerations[0]");
 }
 
 #[test]
 fn an_operator_that_was_upgraded_comes_before_what_it_then_wrote() {
-    let mut life = Life::of(&[("pods", "Pod"), (DEPLOYMENTS, "Deployment")]);
+    let mut life = Life::of(&[PODS, DEPLOYMENTS]);
     let operand = |args: Value, time: &str| {
         let mut body = deployment(1, "redis:7");
         body["spec"]["template"]["spec"]["containers"][0]["args"] = args;
@@ -771,21 +614,13 @@ fn an_operator_that_was_upgraded_comes_before_what_it_then_wrote() {
     };
     life.put(DEPLOYMENTS, "web/stocker", deployment(1, "stocker:1"));
     life.put(DEPLOYMENTS, "web/shop", operand(json!(["--a"]), "14:00:00"));
-    life.put(
-        "pods",
-        "web/shop-1",
-        pod(("Deployment", "shop"), &running(), true),
-    );
+    life.put(PODS, "web/shop-1", ready("shop"));
     life.until("14:10:00");
     life.put(DEPLOYMENTS, "web/stocker", deployment(1, "stocker:2"));
     life.until("14:10:30");
     life.put(DEPLOYMENTS, "web/shop", operand(json!(["--b"]), "14:10:30"));
     life.until("14:10:35");
-    life.put(
-        "pods",
-        "web/shop-1",
-        pod(("Deployment", "shop"), &ended("unknown flag"), false),
-    );
+    life.put(PODS, "web/shop-1", failed("shop", "unknown flag"));
     let list = life.end("14:30:00");
     let found = list.problems.first().map(causes).unwrap_or_default();
     let kinds: Vec<&str> = found.iter().map(String::as_str).take(2).collect();
@@ -800,11 +635,11 @@ fn an_operator_that_was_upgraded_comes_before_what_it_then_wrote() {
 
 #[test]
 fn an_autoscaler_whose_workload_is_gone_names_its_deletion() {
-    let scalers = "horizontalpodautoscalers.autoscaling";
-    let mut life = Life::of(&[
-        (scalers, "HorizontalPodAutoscaler"),
-        (DEPLOYMENTS, "Deployment"),
-    ]);
+    let scalers = (
+        "horizontalpodautoscalers.autoscaling",
+        "HorizontalPodAutoscaler",
+    );
+    let mut life = Life::of(&[scalers, DEPLOYMENTS]);
     let scaler = |able: &str, reason: &str| {
         json!({
             "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "stock"}},
@@ -818,44 +653,35 @@ fn an_autoscaler_whose_workload_is_gone_names_its_deletion() {
     life.until("14:10:15");
     life.put(scalers, "web/stock", scaler("False", "FailedGetScale"));
     let list = life.end("14:10:40");
-    assert_eq!(
-        lines(&list),
-        ["HorizontalPodAutoscaler web/stock FailedGetScale"]
-    );
-    assert_eq!(first_cause(&list).as_deref(), Some("Deployment web/stock "));
+    let expected = ["HorizontalPodAutoscaler web/stock FailedGetScale"];
+    assert_eq!(lines(&list), expected);
+    assert_first_cause(&list, "Deployment web/stock ");
 }
 
 #[test]
 fn a_run_of_a_cron_job_that_succeeded_in_the_end_has_not_failed() {
     let of = |complete: &str| {
-        let mut life = Life::of(&[
-            ("pods", "Pod"),
-            ("jobs.batch", "Job"),
-            (CRON_JOBS, "CronJob"),
-        ]);
+        let mut life = Life::of(&[PODS, JOBS, CRON_JOBS]);
         let owned = |kind: &str, name: &str, uid: &str| json!({"ownerReferences": [{"kind": kind, "name": name, "uid": uid, "controller": true}]});
-        life.put(
-            CRON_JOBS,
-            "web/feed",
-            json!({"spec": {"schedule": "0 0 1 1 *"}}),
-        );
+        let yearly = json!({"spec": {"schedule": "0 0 1 1 *"}});
+        life.put(CRON_JOBS, "web/feed", yearly);
         let job = |status: &str| {
             json!({
                 "metadata": owned("CronJob", "feed", "cronjobs.batch web/feed"),
                 "status": {"conditions": [condition("Complete", status, "", "")]},
             })
         };
-        life.put("jobs.batch", "web/feed-1", job("False"));
+        life.put(JOBS, "web/feed-1", job("False"));
         let run = |state: &Value| {
             let mut run = pod(("Job", "feed-1"), state, false);
             run["metadata"] = owned("Job", "feed-1", "jobs.batch web/feed-1");
             run
         };
-        life.put("pods", "web/feed-1-a", run(&ended("flaky network")));
+        life.put(PODS, "web/feed-1-a", run(&ended("flaky network")));
         life.wait(5_000);
-        life.put("pods", "web/feed-1-a", run(&running()));
+        life.put(PODS, "web/feed-1-a", run(&running()));
         life.wait(5_000);
-        life.put("jobs.batch", "web/feed-1", job(complete));
+        life.put(JOBS, "web/feed-1", job(complete));
         lines(&life.end("14:10:00"))
     };
     assert!(of("True").is_empty());

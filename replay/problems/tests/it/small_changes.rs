@@ -1,20 +1,12 @@
 //! Changes that explain a problem although most of their kind explain nothing: labels of Pods, new quotas and APIs, and
 //! data that an operator names.
 
-use super::life::{Life, causes, condition, warning};
-use kubereel_history::timetext;
-use kubereel_problems::{Problem, ProblemList};
+use super::life::{
+    APIS, CONFIG_MAPS, DEPLOYMENTS, EVENTS, Life, NAMESPACES, OPERATORS, PODS, QUOTAS,
+    REPLICA_SETS, SECRETS, SERVICES, SLICES, causes, condition, owned_by, problem_of, warning,
+};
+use kubereel_history::timetext::rfc3339_secs;
 use serde_json::{Value, json};
-
-const OPERATORS: &str = "clusteroperators.config.openshift.io";
-const DEPLOYMENTS: &str = "deployments.apps";
-const SLICES: &str = "endpointslices.discovery.k8s.io";
-
-fn problem<'a>(list: &'a ProblemList, object: &str) -> &'a Problem {
-    let mut problems = list.problems.iter();
-    let found = problems.find(|problem| problem.object.label() == object);
-    found.expect("a problem of the object")
-}
 
 /// Makes a Deployment of two Pods.
 fn deployment() -> Value {
@@ -28,11 +20,7 @@ fn deployment() -> Value {
 
 #[test]
 fn a_label_of_pods_is_why_their_service_lost_them() {
-    let mut life = Life::of(&[
-        ("pods", "Pod"),
-        ("services", "Service"),
-        (SLICES, "EndpointSlice"),
-    ]);
+    let mut life = Life::of(&[PODS, SERVICES, SLICES]);
     let pod = |tier: &str, zone: &str| {
         json!({
             "metadata": {"labels": {"tier": tier, "zone": zone}},
@@ -51,68 +39,49 @@ fn a_label_of_pods_is_why_their_service_lost_them() {
     };
     let service = json!({"spec": {"selector": {"tier": "front"}}});
     for name in ["web/shop-1", "web/shop-2"] {
-        life.put("pods", name, pod("front", "a"));
+        life.put(PODS, name, pod("front", "a"));
     }
-    life.put("services", "web/shop", service);
+    life.put(SERVICES, "web/shop", service);
     life.put(SLICES, "web/shop-1", slice(&["shop-1", "shop-2"]));
     life.until("14:10:00");
     // The Service does not select by it.
-    life.put("pods", "web/shop-2", pod("front", "b"));
+    life.put(PODS, "web/shop-2", pod("front", "b"));
     life.wait(100);
-    life.put("pods", "web/shop-1", pod("maint", "a"));
-    life.put("pods", "web/shop-2", pod("maint", "b"));
+    life.put(PODS, "web/shop-1", pod("maint", "a"));
+    life.put(PODS, "web/shop-2", pod("maint", "b"));
     life.wait(100);
     life.put(SLICES, "web/shop-1", slice(&[]));
     let list = life.end("14:30:00");
-    let found = causes(problem(&list, "Service web/shop"));
+    let found = causes(problem_of(&list, "Service web/shop"));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(
-        found
-            .iter()
-            .all(|cause| cause.ends_with("metadata.labels.tier")),
-        "{found:?}"
-    );
+    let is_tier = |cause: &String| cause.ends_with("metadata.labels.tier");
+    assert!(found.iter().all(is_tier), "{found:?}");
 }
 
 /// The causes of a quota that is used up at 14:10:01, made at a time.
 fn full_quota(made: &str) -> Vec<String> {
-    let mut life = Life::of(&[
-        ("resourcequotas", "ResourceQuota"),
-        ("replicasets.apps", "ReplicaSet"),
-        (DEPLOYMENTS, "Deployment"),
-        ("events", "Event"),
-    ]);
+    let mut life = Life::of(&[QUOTAS, REPLICA_SETS, DEPLOYMENTS, EVENTS]);
     let quota = |used: &str| json!({"spec": {"hard": {"pods": "2"}}, "status": {"hard": {"pods": "2"}, "used": {"pods": used}}});
     life.until(made);
     if made < "14:09:30" {
-        life.put("resourcequotas", "shop/small", quota("0"));
+        life.put(QUOTAS, "shop/small", quota("0"));
     }
     life.until("14:09:30");
     life.put(DEPLOYMENTS, "shop/web", deployment());
-    life.put(
-        "replicasets.apps",
-        "shop/web-1",
-        json!({
-            "metadata": {"ownerReferences": [{"kind": "Deployment", "name": "web", "uid": "deployments.apps shop/web", "controller": true}]},
-            "spec": {"replicas": 3}, "status": {"availableReplicas": 2}}),
-    );
+    let replica_set = json!({"metadata": {"ownerReferences": owned_by(DEPLOYMENTS, "shop/web")},
+            "spec": {"replicas": 3}, "status": {"availableReplicas": 2}});
+    life.put(REPLICA_SETS, "shop/web-1", replica_set);
     life.until("14:10:00");
-    life.put("resourcequotas", "shop/small", quota("2"));
+    life.put(QUOTAS, "shop/small", quota("2"));
     let refusal = "exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2";
-    let said = |count| {
-        warning(
-            "ReplicaSet",
-            "shop",
-            "web-1",
-            "FailedCreate",
-            refusal,
-            count,
-        )
-    };
-    life.put("events", "shop/web.1", said(2));
+    let said = |count| warning("ReplicaSet shop/web-1", "FailedCreate", refusal, count);
+    life.put(EVENTS, "shop/web.1", said(2));
     life.until("14:11:00");
-    life.put("events", "shop/web.1", said(9));
-    causes(problem(&life.end("14:20:00"), "ResourceQuota shop/small"))
+    life.put(EVENTS, "shop/web.1", said(9));
+    causes(problem_of(
+        &life.end("14:20:00"),
+        "ResourceQuota shop/small",
+    ))
 }
 
 #[test]
@@ -126,124 +95,90 @@ fn a_new_quota_that_is_used_up_at_once_is_its_own_cause() {
 
 #[test]
 fn a_quota_that_is_used_up_is_a_problem_from_its_first_refusal_on() {
-    let mut life = Life::of(&[("resourcequotas", "ResourceQuota"), ("events", "Event")]);
+    let mut life = Life::of(&[QUOTAS, EVENTS]);
     let quota = |used: &str| json!({"status": {"hard": {"pods": "2"}, "used": {"pods": used}}});
     let refusal = "exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2";
-    let said = |count| warning("ReplicaSet", "shop", "web", "FailedCreate", refusal, count);
+    let said = |count| warning("ReplicaSet shop/web", "FailedCreate", refusal, count);
     // Used up, and nothing is refused.
-    life.put("resourcequotas", "shop/small", quota("2"));
+    life.put(QUOTAS, "shop/small", quota("2"));
     life.until("14:03:00");
-    life.put("resourcequotas", "shop/small", quota("0"));
+    life.put(QUOTAS, "shop/small", quota("0"));
     life.until("15:00:00");
-    life.put("resourcequotas", "shop/small", quota("2"));
+    life.put(QUOTAS, "shop/small", quota("2"));
     life.until("15:10:00");
-    life.put("events", "shop/web.1", said(2));
+    life.put(EVENTS, "shop/web.1", said(2));
     life.until("15:11:00");
-    life.put("events", "shop/web.1", said(9));
+    life.put(EVENTS, "shop/web.1", said(9));
     let list = life.end("15:20:00");
     let quotas = list.problems.iter();
     let quotas = quotas.filter(|problem| problem.object.label() == "ResourceQuota shop/small");
-    let from = quotas.map(|problem| timetext::rfc3339_secs(problem.from.at));
+    let from = quotas.map(|problem| rfc3339_secs(problem.from.at));
     assert_eq!(from.collect::<Vec<_>>(), ["2026-11-21T15:10:00Z"]);
 }
 
 #[test]
 fn a_quota_that_was_lowered_is_a_cause_by_that_and_not_by_its_creation() {
-    let mut life = Life::of(&[
-        ("resourcequotas", "ResourceQuota"),
-        (DEPLOYMENTS, "Deployment"),
-        ("events", "Event"),
-    ]);
+    let mut life = Life::of(&[QUOTAS, DEPLOYMENTS, EVENTS]);
     let quota = |pods: &str| json!({"spec": {"hard": {"pods": pods}}, "status": {"hard": {"pods": pods}, "used": {"pods": "2"}}});
     life.put(DEPLOYMENTS, "shop/web", deployment());
     life.until("14:06:00");
-    life.put("resourcequotas", "shop/small", quota("10"));
+    life.put(QUOTAS, "shop/small", quota("10"));
     life.until("14:08:00");
-    life.put("resourcequotas", "shop/small", quota("0"));
+    life.put(QUOTAS, "shop/small", quota("0"));
     life.until("14:10:00");
     let refusal = "exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=0";
-    let said = |count| warning("Deployment", "shop", "web", "FailedCreate", refusal, count);
-    life.put("events", "shop/web.1", said(2));
+    let said = |count| warning("Deployment shop/web", "FailedCreate", refusal, count);
+    life.put(EVENTS, "shop/web.1", said(2));
     life.until("14:11:00");
-    life.put("events", "shop/web.1", said(9));
+    life.put(EVENTS, "shop/web.1", said(9));
     let list = life.end("14:20:00");
-    let found = causes(problem(&list, "Deployment shop/web"));
-    assert_eq!(
-        found.first().map(String::as_str),
-        Some("ResourceQuota shop/small spec.hard.pods"),
-        "{found:?}"
-    );
+    let found = causes(problem_of(&list, "Deployment shop/web"));
+    let cause = "ResourceQuota shop/small spec.hard.pods".to_owned();
+    assert_eq!(found.first(), Some(&cause), "{found:?}");
 }
 
 #[test]
 fn a_new_api_without_a_server_keeps_a_namespace() {
-    let apis = "apiservices.apiregistration.k8s.io";
-    let mut life = Life::of(&[("namespaces", "Namespace"), (apis, "APIService")]);
+    let mut life = Life::of(&[NAMESPACES, APIS]);
     let message = "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of \
                    server APIs: gone.example.com/v1: stale GroupVersion discovery: gone.example.com/v1";
-    life.put("namespaces", "web", json!({"status": {"phase": "Active"}}));
+    life.put(NAMESPACES, "web", json!({"status": {"phase": "Active"}}));
     life.until("14:10:00");
     let unavailable = condition("Available", "False", "ServiceNotFound", "");
-    life.put(
-        apis,
-        "v1.gone.example.com",
-        json!({"spec": {"group": "gone.example.com", "version": "v1", "service": {"namespace": "x", "name": "y"}},
-            "status": {"conditions": [unavailable]}}),
-    );
+    let api = json!({"spec": {"group": "gone.example.com", "version": "v1", "service": {"namespace": "x", "name": "y"}},
+            "status": {"conditions": [unavailable]}});
+    life.put(APIS, "v1.gone.example.com", api);
     life.until("14:10:10");
-    let stuck = condition(
-        "NamespaceDeletionDiscoveryFailure",
-        "True",
-        "DiscoveryFailed",
-        message,
-    );
-    life.put(
-        "namespaces",
-        "web",
-        json!({
+    let kind = "NamespaceDeletionDiscoveryFailure";
+    let stuck = condition(kind, "True", "DiscoveryFailed", message);
+    let terminating = json!({
             "metadata": {"deletionTimestamp": "2026-11-21T14:10:10Z"},
-            "status": {"phase": "Terminating", "conditions": [stuck]}}),
-    );
+            "status": {"phase": "Terminating", "conditions": [stuck]}});
+    life.put(NAMESPACES, "web", terminating);
     let list = life.end("14:30:00");
-    let found = causes(problem(&list, "Namespace web"));
-    assert!(
-        found.contains(&"APIService v1.gone.example.com ".to_owned()),
-        "{found:?}"
-    );
+    let found = causes(problem_of(&list, "Namespace web"));
+    let api = "APIService v1.gone.example.com ".to_owned();
+    assert!(found.contains(&api), "{found:?}");
 }
 
 /// The causes of an operator that becomes degraded with a message, after data of two namespaces were changed.
 fn degraded(message: &str) -> Vec<String> {
-    let mut life = Life::of(&[
-        (OPERATORS, "ClusterOperator"),
-        ("secrets", "Secret"),
-        ("configmaps", "ConfigMap"),
-    ]);
+    let mut life = Life::of(&[OPERATORS, SECRETS, CONFIG_MAPS]);
     let operator = |degraded: &str, message: &str| {
         json!({"status": {"conditions": [
             condition("Available", "True", "AsExpected", ""),
             condition("Degraded", degraded, "RouterCertsError", message)]}})
     };
     life.put(OPERATORS, "authentication", operator("False", ""));
-    life.put(
-        "secrets",
-        "login/router-certs",
-        json!({"data": {"tls": "a"}}),
-    );
-    life.put("configmaps", "tools/valid", json!({"data": {"a": "1"}}));
+    life.put(SECRETS, "login/router-certs", json!({"data": {"tls": "a"}}));
+    life.put(CONFIG_MAPS, "tools/valid", json!({"data": {"a": "1"}}));
     life.until("14:10:00");
-    life.put(
-        "secrets",
-        "login/router-certs",
-        json!({"data": {"tls": "b"}}),
-    );
-    life.put("configmaps", "tools/valid", json!({"data": {"a": "2"}}));
+    life.put(SECRETS, "login/router-certs", json!({"data": {"tls": "b"}}));
+    life.put(CONFIG_MAPS, "tools/valid", json!({"data": {"a": "2"}}));
     life.until("14:10:30");
     life.put(OPERATORS, "authentication", operator("True", message));
-    causes(problem(
-        &life.end("14:40:00"),
-        "ClusterOperator authentication",
-    ))
+    let list = life.end("14:40:00");
+    causes(problem_of(&list, "ClusterOperator authentication"))
 }
 
 #[test]
