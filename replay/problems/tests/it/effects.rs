@@ -63,7 +63,6 @@ fn assert_first_cause(list: &ProblemList, expected: &str) {
 }
 
 /// Returns the first cause of the first problem.
-
 fn first_cause(list: &ProblemList) -> Option<String> {
     causes(list.problems.first()?).into_iter().next()
 }

@@ -163,8 +163,8 @@ impl Life {
             let bytes = identified(body, resource, object, &uid);
             (EventType::Modified, Evidence::Listed, bytes)
         } else {
-            let last = self.last(resource, object);
-            (EventType::Deleted, Evidence::Inferred, last)
+            let bytes = self.last(resource, object);
+            (EventType::Deleted, Evidence::Inferred, bytes)
         };
         let (script, what) = (&mut self.script, thing_of(object, &uid));
         script.event(stream, change, evidence, what, self.rv, &bytes);
@@ -259,6 +259,28 @@ pub fn consequences(list: &ProblemList) -> Vec<Option<usize>> {
 /// Writes the problems of a list.
 pub fn lines(list: &ProblemList) -> Vec<String> {
     list.problems.iter().map(line).collect()
+}
+
+/// Lists the problems that were not planned.
+pub fn unplanned(list: &ProblemList) -> Vec<String> {
+    let all = list.problems.iter().filter(|problem| !problem.is_planned);
+    all.map(line).collect()
+}
+
+/// When a problem of an object ended, or since when and why that is not known.
+pub fn end_of(list: &ProblemList, name: &str) -> String {
+    let mut all = list.problems.iter();
+    let problem = all.find(|one| one.object.name == name);
+    let problem = problem.expect("a problem of the object");
+    match (problem.to, problem.unknown_end) {
+        (Some(to), _) => timetext::rfc3339_secs(to),
+        (None, Some(end)) => format!(
+            "{} since {}",
+            end.as_str(),
+            timetext::rfc3339_secs(end.since())
+        ),
+        (None, None) => "open".to_owned(),
+    }
 }
 
 /// Writes the causes of a problem, as `Kind namespace/name field`.

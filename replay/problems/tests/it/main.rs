@@ -11,9 +11,12 @@ mod effects;
 mod episodes;
 mod life;
 mod messages;
+mod operators;
+mod planned;
 mod rollouts;
 #[expect(dead_code, reason = "the tests of history use the rest")]
 #[path = "../../../history/tests/it/script.rs"]
 mod script;
 mod signs;
 mod small_changes;
+mod workloads;

@@ -30,7 +30,7 @@ fn daemon_set(image: &str, generation: u64, updated: u64) -> Value {
             "updatedNumberScheduled": updated, "numberAvailable": 2}})
 }
 
-/// A StatefulSet with its generation, its current revision, and that to which it is updated.
+/// A `StatefulSet` with its generation, its current revision, and that to which it is updated.
 fn database(image: &str, generation: u64, current: &str, update: &str, strategy: &str) -> Value {
     json!({"metadata": {"generation": generation},
         "spec": {"replicas": 1, "template": template(image), "updateStrategy": {"type": strategy}},

@@ -862,8 +862,8 @@ fn what_an_object_states_outside_of_its_known_conditions_is_a_problem() {
         let reason = "SyncLoadBalancerFailed";
         warning("Service shop/web", reason, "quota exceeded", count)
     };
-    let balanced = json!({"spec": {"type": "LoadBalancer"}});
-    life.put(SERVICES, "shop/web", balanced);
+    let service = json!({"spec": {"type": "LoadBalancer"}});
+    life.put(SERVICES, "shop/web", service);
     life.put(machines, "api/new", machine.clone());
     for is_well in [true, false] {
         let (admitted, resize, power) = if is_well {
