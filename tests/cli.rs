@@ -20,6 +20,11 @@ mod script;
 )]
 mod object_store;
 
+/// Runs the program with a line, in which values are named as in `format!`.
+macro_rules! kubereel {
+    ($($line:tt)+) => { crate::cli::run::kubereel_line(&format!($($line)+)) };
+}
+
 mod cli {
     mod bad_input;
     mod blame;

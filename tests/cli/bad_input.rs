@@ -11,7 +11,7 @@ fn file(bytes: &[u8]) -> Reel {
 
 #[test]
 fn a_missing_file_is_named() {
-    kubereel(&["info", "/nowhere/run.reel"])
+    kubereel!("info /nowhere/run.reel")
         .code(3)
         .says("error: /nowhere/run.reel: no such file or directory\n")
         .says("hint: to record one: kubereel record -o FILE");
@@ -139,7 +139,7 @@ fn what_cannot_be_read_at_any_place_is_no_reel() {
     let socket = folder.path().join("socket");
     let _socket = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
     for path in ["/dev/null", socket.to_str().expect("text")] {
-        kubereel(&["info", path])
+        kubereel!("info {path}")
             .code(3)
             .says(": not a reel (a pipe or a device)");
     }
@@ -159,7 +159,7 @@ fn a_truncated_reel_says_what_is_missing_at_any_length() {
     let bytes = std::fs::read(whole.path()).expect("a reel");
     for part in [1, 2, 3, 5, 9] {
         let cut = file(bytes.get(..bytes.len() * part / 10).expect("shorter"));
-        let ran = kubereel(&["info", cut.path()]);
+        let ran = kubereel!("info {cut}");
         assert_eq!(ran.code, Some(3), "{part}/10: {ran:#?}");
         let there = format!(
             "cut off: {} of {} bytes are there",
@@ -167,7 +167,7 @@ fn a_truncated_reel_says_what_is_missing_at_any_length() {
             bytes.len()
         );
         assert!(ran.out.contains(&there), "{part}/10: {ran:#?}");
-        let ran = kubereel(&["verify", cut.path()]);
+        let ran = kubereel!("verify {cut}");
         assert_eq!(ran.code, Some(3), "{part}/10: {ran:#?}");
         assert!(
             ran.out.starts_with("verdict      damaged: "),
@@ -265,7 +265,7 @@ fn a_reel_that_is_being_recorded_is_read_as_a_copy() {
     script.added(stream, A, 2, &pod(A, 2, "x"));
     script.commit();
     let path = path.to_str().expect("text");
-    let read = kubereel(&["get", path, "pods", "-o", "name"]);
+    let read = kubereel!("get {path} pods -o name");
     assert_eq!(
         read.says("is being recorded: this is a copy").ok(),
         "pod/a\n"
@@ -273,11 +273,11 @@ fn a_reel_that_is_being_recorded_is_read_as_a_copy() {
     let copy = folder.path().join("copy.reel");
     std::fs::copy(path, &copy).expect("a copy");
     let copy = copy.to_str().expect("text");
-    let out = kubereel(&["get", copy, "pods", "-o", "name"]).ok();
+    let out = kubereel!("get {copy} pods -o name").ok();
     assert_eq!(out, "pod/a\n");
     drop(script);
     // A child that another test is starting holds the lock, too, until it executes its program.
-    let mut runs = std::iter::repeat_with(|| kubereel(&["info", path])).take(100);
+    let mut runs = std::iter::repeat_with(|| kubereel!("info {path}")).take(100);
     let ended = runs
         .find(|ran| !ran.err.contains("being recorded"))
         .expect("the lock is free");
@@ -288,13 +288,13 @@ fn a_reel_that_is_being_recorded_is_read_as_a_copy() {
 fn a_moment_that_is_none_lists_the_forms() {
     let reel = pods_with_gap();
     for moment in ["yesterday", "rv:x", "+12", "25:00", ""] {
-        kubereel(&["get", reel.path(), "pods", "--at", moment])
+        kubereel!("get {reel} pods --at '{moment}'")
             .code(2)
             .says("error: ")
             .says("+12m30s")
             .says("rv:12345");
     }
-    kubereel(&["get", reel.path(), "pods", "--at", "seq:999"])
+    kubereel!("get {reel} pods --at seq:999")
         .code(2)
         .says("no record 999");
 }
@@ -327,7 +327,7 @@ fn a_time_that_ends_before_it_begins_is_refused() {
 
 #[test]
 fn a_moment_outside_of_the_recording_is_refused() {
-    kubereel(&["get", DEMO, "co", "--at", "rv:99999999"])
+    kubereel!("get {DEMO} co --at rv:99999999")
         .code(2)
         .says("error: --at: rv 99999999 is outside of the recording: the last recorded one is rv ")
         .says("hint: --at end");
@@ -347,7 +347,7 @@ fn a_moment_outside_of_the_recording_is_refused() {
 
 #[test]
 fn a_time_of_this_machines_zone_outside_of_the_recording_gets_the_option_for_it() {
-    let shown = kubereel(&["get", DEMO, "co", "--at", "+30s"]).code(0).err;
+    let shown = kubereel!("get {DEMO} co --at +30s").code(0).err;
     let time = shown.strip_prefix("at ").and_then(|rest| rest.get(..8));
     let (hour, rest) = time.and_then(|time| time.split_once(':')).expect("a time");
     // A zone that is 14 hours ahead.
@@ -387,10 +387,10 @@ fn a_namespace_that_was_never_observed_is_named_by_every_command() {
         assert!(ran.out.is_empty(), "{ran:#?}");
     }
     // As kubectl, with a hint.
-    let ran = kubereel(&["get", DEMO, "pods", "-n", "shpo"]).code(0);
+    let ran = kubereel!("get {DEMO} pods -n shpo").code(0);
     let _ran = ran.says("No resources found in shpo namespace.\nhint: namespace \"shpo\"");
     // Every cluster has it.
-    let _ran = kubereel(&["grep", DEMO, "nowhere-to-be-found", "-n", "default"]).code(1);
+    let _ran = kubereel!("grep {DEMO} nowhere-to-be-found -n default").code(1);
 }
 
 #[test]
@@ -425,14 +425,14 @@ fn hints_name_the_reel_so_that_they_can_be_pasted() {
     };
     let (one, two) = (damaged("it is a.reel"), damaged("b.reel"));
     let pasted = format!("kubereel info '{one}'\n");
-    let _ran = kubereel(&["test", &one, &two]).code(3).says(&pasted);
+    let _ran = kubereel!("test '{one}' {two}").code(3).says(&pasted);
     let gap = pods_with_gap();
-    let out = kubereel(&["story", gap.path()]).out;
+    let out = kubereel!("story {gap}").out;
     assert!(
         out.contains(&format!("kubereel info {}\n", gap.path())),
         "{out}"
     );
-    let whole = kubereel(&["story", DEMO]).ok();
+    let whole = kubereel!("story {DEMO}").ok();
     let checked = whole.lines().find(|line| line.starts_with("Checked:    "));
     let checked = checked.expect("what was checked");
     assert!(
@@ -443,33 +443,33 @@ fn hints_name_the_reel_so_that_they_can_be_pasted() {
 
 #[test]
 fn a_command_that_does_not_exist_gets_the_nearest() {
-    kubereel(&["gte", DEMO])
+    kubereel!("gte {DEMO}")
         .code(2)
         .says("error: unknown command \"gte\"\nhint: did you mean get?");
-    kubereel(&["rollout", "histroy", DEMO])
+    kubereel!("rollout histroy {DEMO}")
         .code(2)
         .says("hint: did you mean history?");
-    let man = kubereel(&["man", "foo"]).code(2);
+    let man = kubereel!("man foo").code(2);
     let _man = man.says("error: unknown command \"foo\"\nhint: to list the commands");
-    kubereel(&["man", "rollout", "histroy"])
+    kubereel!("man rollout histroy")
         .code(2)
         .says("hint: did you mean rollout history?");
 }
 
 #[test]
 fn a_name_that_names_nothing_gets_the_nearest() {
-    kubereel(&["describe", DEMO, "pod/payments"])
+    kubereel!("describe {DEMO} pod/payments")
         .code(1)
         .says("was never observed in default namespace\nhint: \"payments-")
         .says("exists in another namespace: use -n shop");
-    let ran = kubereel(&["events", DEMO, "--for", "pod/nope", "-A"]).code(1);
+    let ran = kubereel!("events {DEMO} --for pod/nope -A").code(1);
     let ran = ran.says("error: pods/nope was never observed in any namespace");
     assert!(ran.out.is_empty(), "{ran:#?}");
-    kubereel(&["get", DEMO, "co/etdc"])
+    kubereel!("get {DEMO} co/etdc")
         .code(1)
         .says("not found at")
         .says("hint: did you mean etcd?");
-    kubereel(&["diff", DEMO, "pods,co", "--from", "start", "--to", "end"])
+    kubereel!("diff {DEMO} pods,co --from start --to end")
         .code(2)
         .says("only one resource is supported");
 }
@@ -477,41 +477,39 @@ fn a_name_that_names_nothing_gets_the_nearest() {
 #[test]
 fn an_unknown_resource_gets_the_nearest_names() {
     let reel = pods_with_gap();
-    kubereel(&["get", reel.path(), "pdos"])
+    kubereel!("get {reel} pdos")
         .code(2)
         .says(r#"error: no resource "pdos" in this reel"#)
         .says("hint: did you mean pods?");
     // A name of kubectl is not taken for a mistyped other one.
-    kubereel(&["get", reel.path(), "pdb"]).code(2).says(
+    kubereel!("get {reel} pdb").code(2).says(
         "error: no resource \"pdb\" in this reel: it has no poddisruptionbudgets.policy\n\
              hint: to list its resources: kubereel api-resources ",
     );
-    kubereel(&["get", reel.path()]).code(2).says(&format!(
+    kubereel!("get {reel}").code(2).says(&format!(
         "error: no resource is named\nhint: to list the resources: kubereel api-resources {}",
         reel.path()
     ));
-    kubereel(&["get", reel.path(), "zebras"])
+    kubereel!("get {reel} zebras")
         .code(2)
         .says(&format!("kubereel info {} -o wide", reel.path()));
-    kubereel(&["get", reel.path(), "deployments.v1beta1.apps"])
+    kubereel!("get {reel} deployments.v1beta1.apps")
         .code(2)
         .says("hint: use deployments.apps");
 }
 
 #[test]
 fn a_file_for_the_output_format_gets_the_way_to_write_one() {
-    kubereel(&["seal", DEMO, "-o", "new.reel"])
-        .code(2)
-        .says(&format!(
-            "error: -o is the output format, not a file: new.reel\n\
+    kubereel!("seal {DEMO} -o new.reel").code(2).says(&format!(
+        "error: -o is the output format, not a file: new.reel\n\
          hint: to write another file, name it behind the reel: kubereel seal {DEMO} new.reel\n",
-        ));
-    kubereel(&["info", "--output", "a/b", DEMO]).code(2).says(
+    ));
+    kubereel!("info --output a/b {DEMO}").code(2).says(
         "error: -o is the output format, not a file: a/b\n\
          hint: to write to a file: kubereel info ... > a/b\n",
     );
     for other in ["yamll", "jsonpath={.a"] {
-        let ran = kubereel(&["get", DEMO, "pods", "-o", other]);
+        let ran = kubereel!("get {DEMO} pods -o {other}");
         assert_eq!(ran.code, Some(2), "{ran:#?}");
         assert!(!ran.err.contains("not a file"), "{ran:#?}");
     }
@@ -540,7 +538,7 @@ fn words_that_make_no_sense_are_wrong_usage() {
         assert_eq!(ran.code, Some(2), "{args:?}: {ran:#?}");
         assert!(ran.err.starts_with("error: "), "{args:?}: {ran:#?}");
     }
-    assert!(kubereel(&["--help"]).ok().contains("Exit codes:"));
+    assert!(kubereel!("--help").ok().contains("Exit codes:"));
 }
 
 #[test]
@@ -578,7 +576,7 @@ fn a_reader_that_goes_away_is_no_error() {
 #[test]
 fn completions_come_for_each_shell() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let script = kubereel(&["completion", shell]).ok();
+        let script = kubereel!("completion {shell}").ok();
         assert!(script.contains("kubereel"), "{shell}");
         assert!(script.contains("KUBEREEL_COMPLETE"), "{shell}");
     }
@@ -617,17 +615,17 @@ fn an_unknown_flag_is_named_with_what_the_command_has() {
         "wait",
         "top-writers",
     ] {
-        kubereel(&[command, DEMO, "--at", "23:21:30"])
+        kubereel!("{command} {DEMO} --at 23:21:30")
             .code(2)
             .says("error: unknown flag: --at\n")
             .says("hint: to limit the time: --from TIME --to TIME\n");
     }
-    let ran = kubereel(&["get", DEMO, "pods", "--limit", "3"])
+    let ran = kubereel!("get {DEMO} pods --limit 3")
         .code(2)
         .says("error: unknown flag: --limit\n")
         .says("hint: to list the flags: kubereel get --help\n");
     assert!(!ran.err.contains("-- --"), "{ran:#?}");
-    kubereel(&["get", DEMO, "pods", "--namespaec", "web"])
+    kubereel!("get {DEMO} pods --namespaec web")
         .code(2)
         .says("hint: did you mean --namespace?\n");
 }
@@ -661,18 +659,9 @@ fn what_is_asked_outside_of_the_recording_was_not_observed() {
     ] {
         kubereel(words).code(4).says(outside);
     }
-    kubereel(&[
-        "wait",
-        DEMO,
-        "co/etcd",
-        "--for=delete",
-        "--from",
-        "+5s",
-        "--to",
-        "+2s",
-    ])
-    .code(2)
-    .says("is before --from");
+    kubereel!("wait {DEMO} co/etcd --for=delete --from +5s --to +2s")
+        .code(2)
+        .says("is before --from");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `kubereel blame`: who set each field last, and when.
 
-use super::run::{DEMO, Reel, demo_spell, demo_values, kubereel, pods_with_gap};
+use super::run::{DEMO, Reel, demo_spell, demo_values, pods_with_gap};
 use crate::script::{Script, thing};
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ fn story() -> Reel {
 #[test]
 fn fields_are_put_down_to_events_gaps_and_managed_fields() {
     let reel = story();
-    let ran = kubereel(&["blame", reel.path(), "cm/a"]).code(0);
+    let ran = kubereel!("blame {reel} cm/a").code(0);
     let expected = r#"-  -                │ apiVersion: v1
                     │ data:
 n  ~ 14:00:04.000Z  │   gap: "1"
@@ -51,7 +51,7 @@ n    14:00:05.000Z  │   resourceVersion: "10"
 "#;
     assert_eq!(ran.out, expected);
     ran.says("at 14:00:05.000Z (+5s, rv 10) · complete");
-    let before = kubereel(&["blame", reel.path(), "cm", "a", "--at", "rv:2"]).ok();
+    let before = kubereel!("blame {reel} cm a --at rv:2").ok();
     assert!(
         before.contains("m  ≤ 13:00:01.000Z  │   mine: \"0\""),
         "{before}"
@@ -65,8 +65,8 @@ fn the_yaml_beside_is_that_of_get() {
         "node/worker-0",
         "crd/clusterversions.config.openshift.io",
     ] {
-        let yaml = kubereel(&["get", DEMO, object, "-o", "yaml"]).ok();
-        let blamed = kubereel(&["blame", DEMO, object]).ok();
+        let yaml = kubereel!("get {DEMO} {object} -o yaml").ok();
+        let blamed = kubereel!("blame {DEMO} {object}").ok();
         let beside: Vec<&str> = blamed
             .lines()
             .map(|line| {
@@ -89,8 +89,9 @@ fn json_has_stable_names() {
         .collect();
     let last = messages.last().expect("a message");
     let operator = "co/image-registry";
-    let args = ["blame", DEMO, operator, "--at", last, "-o", "json"];
-    let told: Value = serde_json::from_str(&kubereel(&args).ok()).expect("JSON");
+    let told: Value =
+        serde_json::from_str(&kubereel!("blame {DEMO} {operator} --at {last} -o json").ok())
+            .expect("JSON");
     assert_eq!(told["resource"], "clusteroperators.config.openshift.io");
     assert_eq!(told["name"], "image-registry");
     assert_eq!(told["is_known"], true);
@@ -124,18 +125,18 @@ fn json_has_stable_names() {
 #[test]
 fn what_is_not_there_is_explained() {
     let reel = pods_with_gap();
-    kubereel(&["blame", reel.path(), "pods/b", "-n", "web"])
+    kubereel!("blame {reel} pods/b -n web")
         .code(1)
         .says("pods/b not found at 14:00:15.000Z")
         .says(r#""b" existed from 14:00:03.000Z to 14:00:07.000Z"#);
-    kubereel(&["blame", reel.path(), "pods/a", "--at", "14:00:09"])
+    kubereel!("blame {reel} pods/a --at 14:00:09")
         .code(4)
         .says("inside a gap");
     // The start is the first known state; a time before it is not.
-    let start = kubereel(&["blame", reel.path(), "pods/a", "--at", "start"]).code(0);
+    let start = kubereel!("blame {reel} pods/a --at start").code(0);
     assert!(start.err.contains("at 14:00:01.000Z"), "{start:#?}");
-    kubereel(&["blame", reel.path(), "pods/a", "--at", "14:00:00"])
+    kubereel!("blame {reel} pods/a --at 14:00:00")
         .code(4)
         .says("not known at 14:00:00.000Z yet");
-    kubereel(&["blame", DEMO, "co/etc"]).says("did you mean etcd?");
+    kubereel!("blame {DEMO} co/etc").says("did you mean etcd?");
 }

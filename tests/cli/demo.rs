@@ -43,7 +43,7 @@ fn the_walk_follows_the_data() {
         ),
     ] {
         let reel = degraded(name, millis);
-        let out = kubereel(&["demo", reel.path()]).ok();
+        let out = kubereel!("demo {reel}").ok();
         assert!(out.contains(words), "{words:?} not in\n{out}");
     }
 }
@@ -51,7 +51,7 @@ fn the_walk_follows_the_data() {
 #[test]
 fn every_command_shown_prints_what_the_walk_printed() {
     let reel = degraded("etcd", 2_000);
-    let out = kubereel(&["demo", reel.path()]).ok();
+    let out = kubereel!("demo {reel}").ok();
     let mut shown = 0;
     let mut rest = out.as_str();
     while let Some((_, after)) = rest.split_once("$ kubereel ") {
@@ -71,7 +71,7 @@ fn every_command_shown_prints_what_the_walk_printed() {
 
 #[test]
 fn the_walk_ends_with_three_commands_that_work() {
-    let out = kubereel(&["demo"]).ok();
+    let out = kubereel!("demo").ok();
     let next: Vec<&str> = out
         .lines()
         .filter_map(|line| line.strip_prefix("  kubereel "))
@@ -80,11 +80,11 @@ fn the_walk_ends_with_three_commands_that_work() {
     let folder = tempfile::tempdir().expect("a folder");
     let saved = folder.path().join("demo.reel");
     let saved = saved.to_str().expect("text");
-    kubereel(&["demo", "--save", saved]).ok();
-    kubereel(&["demo", "--save", saved])
+    kubereel!("demo --save {saved}").ok();
+    kubereel!("demo --save {saved}")
         .code(2)
         .says("demo.reel: file exists\nhint: choose another file, or overwrite it with --force");
-    kubereel(&["demo", "--save", saved, "--force"]).ok();
+    kubereel!("demo --save {saved} --force").ok();
     for words in next {
         let words = words.replace("demo.reel", saved);
         let words: Vec<&str> = words.split_whitespace().collect();
@@ -95,7 +95,7 @@ fn the_walk_ends_with_three_commands_that_work() {
 #[test]
 fn a_recording_in_which_nothing_failed_says_so() {
     let reel = super::run::pods_with_gap();
-    let out = kubereel(&["demo", reel.path()]).ok();
+    let out = kubereel!("demo {reel}").ok();
     assert!(out.contains("No operator became degraded"), "{out}");
 }
 
@@ -121,17 +121,17 @@ fn a_recording_with_an_unknown_part_does_not_claim_that_nothing_failed() {
         script.wait(1000);
         script.finish();
     });
-    let out = kubereel(&["demo", gap.path()]).code(0).out;
+    let out = kubereel!("demo {gap}").code(0).out;
     let words = "No operator became degraded in it, as far as it was observed.";
     assert!(out.contains(words), "{out}");
 
     let folder = tempfile::tempdir().expect("a folder");
     let cut = folder.path().join("cut.reel");
     let name = cut.to_str().expect("text");
-    kubereel(&["recover", DEMO, name]).ok();
+    kubereel!("recover {DEMO} {name}").ok();
     let whole = std::fs::read(&cut).expect("a reel");
     std::fs::write(&cut, &whole[..whole.len() * 3 / 5]).expect("written");
-    let out = kubereel(&["demo", name]).out;
+    let out = kubereel!("demo {name}").out;
     let words = "No operator became degraded in the readable part of it.";
     assert!(out.contains(words), "{out}");
 }

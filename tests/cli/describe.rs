@@ -1,6 +1,6 @@
 //! `kubereel describe`: the pages of kubectl, and which objects they are about.
 
-use super::run::{A, DEMO, Reel, kubereel};
+use super::run::{A, DEMO, Reel};
 use crate::script::{Script, pod};
 use kubereel_format::EndCause;
 use serde_json::{Value, json};
@@ -121,7 +121,7 @@ fn has_lines(page: &str, expected: &[&str]) {
 #[test]
 fn a_pods_page_has_its_containers_and_how_they_ended() {
     let reel = cluster();
-    let page = kubereel(&["describe", reel.path(), "pod/web-0", "-n", "shop"]).ok();
+    let page = kubereel!("describe {reel} pod/web-0 -n shop").ok();
     has_lines(
         &page,
         &[
@@ -180,7 +180,7 @@ fn a_pods_page_has_its_containers_and_how_they_ended() {
 #[test]
 fn a_nodes_page_has_what_it_has_and_what_is_asked_of_it() {
     let reel = cluster();
-    let page = kubereel(&["describe", reel.path(), "node", "n1"]).ok();
+    let page = kubereel!("describe {reel} node n1").ok();
     has_lines(
         &page,
         &[
@@ -208,7 +208,7 @@ fn a_nodes_page_has_what_it_has_and_what_is_asked_of_it() {
 #[test]
 fn pages_of_workloads_have_their_replicas_and_templates() {
     let reel = cluster();
-    let describe = |object: &str| kubereel(&["describe", reel.path(), object, "-n", "shop"]).ok();
+    let describe = |object: &str| kubereel!("describe {reel} {object} -n shop").ok();
     has_lines(
         &describe("deploy/api"),
         &[
@@ -252,7 +252,7 @@ fn pages_of_workloads_have_their_replicas_and_templates() {
 #[test]
 fn pages_of_services_claims_and_namespaces_have_what_belongs_to_them() {
     let reel = cluster();
-    let describe = |object: &str| kubereel(&["describe", reel.path(), object, "-n", "shop"]).ok();
+    let describe = |object: &str| kubereel!("describe {reel} {object} -n shop").ok();
     has_lines(
         &describe("svc/web"),
         &[
@@ -302,46 +302,33 @@ fn pages_of_services_claims_and_namespaces_have_what_belongs_to_them() {
 #[test]
 fn objects_are_chosen_as_for_kubectl() {
     let reel = cluster();
-    let names = |words: &[&str]| -> Vec<String> {
-        let args = [&["describe", reel.path()], words].concat();
-        let page = kubereel(&args).ok();
+    let names = |words: &str| -> Vec<String> {
+        let page = kubereel!("describe {reel} {words}").ok();
         let names = page.lines().filter_map(|line| line.strip_prefix("Name:"));
         names.map(|name| name.trim().to_owned()).collect()
     };
-    assert_eq!(names(&["rs", "-n", "shop"]), ["api-1", "api-2"]);
-    assert_eq!(names(&["rs", "api", "-n", "shop"]), ["api-1", "api-2"]);
-    assert_eq!(names(&["rs", "api-2", "-n", "shop"]), ["api-2"]);
-    assert_eq!(names(&["pods", "-l", "app=web", "-A"]), ["web-0"]);
-    assert_eq!(
-        names(&["rs/api-1", "svc/web", "-n", "shop"]),
-        ["api-1", "web"]
-    );
-    let quiet = ["describe", reel.path(), "node/n1", "--show-events=false"];
-    let page = kubereel(&quiet).ok();
+    assert_eq!(names("rs -n shop"), ["api-1", "api-2"]);
+    assert_eq!(names("rs api -n shop"), ["api-1", "api-2"]);
+    assert_eq!(names("rs api-2 -n shop"), ["api-2"]);
+    assert_eq!(names("pods -l app=web -A"), ["web-0"]);
+    assert_eq!(names("rs/api-1 svc/web -n shop"), ["api-1", "web"]);
+    let page = kubereel!("describe {reel} node/n1 --show-events=false").ok();
     assert!(!page.contains("Events of the hour"), "{page}");
-    kubereel(&[
-        "describe",
-        reel.path(),
-        "pods",
-        "-n",
-        "shop",
-        "-l",
-        "app=none",
-    ])
-    .code(0)
-    .says("No resources found");
-    kubereel(&["describe", reel.path(), "pod/wbe-0", "-n", "shop"]).says("did you mean web-0?");
+    kubereel!("describe {reel} pods -n shop -l app=none")
+        .code(0)
+        .says("No resources found");
+    kubereel!("describe {reel} pod/wbe-0 -n shop").says("did you mean web-0?");
 }
 
 #[test]
 fn json_has_the_lines_of_the_page() {
-    let all = kubereel(&["describe", DEMO, "nodes", "-o", "json"]).ok();
+    let all = kubereel!("describe {DEMO} nodes -o json").ok();
     let names = all.lines().map(|line| {
         let one: Value = serde_json::from_str(line).expect("an object a line");
         one["name"].as_str().expect("a name").to_owned()
     });
     assert_eq!(names.count(), 5);
-    let out = kubereel(&["describe", DEMO, "node/master-1", "-o", "json"]).ok();
+    let out = kubereel!("describe {DEMO} node/master-1 -o json").ok();
     let told: Value = serde_json::from_str(&out).expect("JSON");
     let first = told.pointer("/page/0").expect("a line");
     assert_eq!(*first, json!({"depth": 0, "cells": ["Name:", "master-1"]}));
@@ -368,13 +355,13 @@ fn events_that_may_be_missing_are_not_none() {
         script.modified(pods, A, 31, &pod(A, 31, "z"));
         script.finish();
     });
-    let page = kubereel(&["describe", reel.path(), "pod/a"]).ok();
+    let page = kubereel!("describe {reel} pod/a").ok();
     assert!(page.contains("some may be missing"), "{page}");
-    let page = kubereel(&["describe", reel.path(), "pod/a", "-o", "json"]).ok();
+    let page = kubereel!("describe {reel} pod/a -o json").ok();
     let page: Value = serde_json::from_str(&page).expect("JSON");
     assert_eq!(page["events_may_be_missing"], true);
     // Nothing that the Events would have reported is known to be absent.
-    kubereel(&["problems", reel.path()])
+    kubereel!("problems {reel}")
         .code(4)
         .says("changes of 1 resource may be missing: events");
 }

@@ -7,9 +7,7 @@ use serde_json::{Value, json};
 #[test]
 fn created_deleted_and_changed_objects_are_told_apart() {
     let reel = pods_with_gap();
-    let diff = |from: &str, to: &str| {
-        kubereel(&["diff", reel.path(), "pods", "--from", from, "--to", to]).code(0)
-    };
+    let diff = |from: &str, to: &str| kubereel!("diff {reel} pods --from {from} --to {to}").code(0);
     let ran = diff("14:00:01", "14:00:05");
     let expected = "\
 ~ pods/a -n default  1 version, the last at 14:00:05.000Z
@@ -33,22 +31,22 @@ to   14:00:05.000Z (+5s, rv 14) · complete
 #[test]
 fn from_the_start_is_from_the_first_state_of_each_resource() {
     // The first record comes before the first lists.
-    let ran = kubereel(&["diff", DEMO, "nodes", "--from", "start", "--to", "end"]).code(0);
-    assert!(ran.out.contains("+ nodes/master-1"), "{ran:#?}");
-    let ran = kubereel(&["diff", DEMO, "--from", "start"]).code(0);
+    let ran = kubereel!("diff {DEMO} nodes --from start --to end").code(0);
+    ran.prints("+ nodes/master-1");
+    let ran = kubereel!("diff {DEMO} --from start").code(0);
     assert!(!ran.err.contains("not known"), "{ran:#?}");
     assert!(
         ran.out
             .contains("+ clusteroperators.config.openshift.io/etcd")
     );
     for (flag, other, near) in [("--from", "--to", "start"), ("--to", "--from", "end")] {
-        kubereel(&["diff", DEMO, flag, "2020-01-01T00:00:00Z", other, "end"])
+        kubereel!("diff {DEMO} {flag} 2020-01-01T00:00:00Z {other} end")
             .code(2)
             .says(&format!(
                 "error: {flag}: 2020-01-01T00:00:00.000Z is outside of the recording, 2026-11-22T23:21:11"
             ))
             .says(&format!("hint: {flag} {near}\n"));
-        kubereel(&["diff", DEMO, flag, "mark:nothing", other, "end"])
+        kubereel!("diff {DEMO} {flag} mark:nothing {other} end")
             .code(2)
             .says(&format!("error: {flag}: no mark"));
     }
@@ -57,108 +55,71 @@ fn from_the_start_is_from_the_first_state_of_each_resource() {
 #[test]
 fn the_question_narrows() {
     let reel = pods_with_gap();
-    let diff = |more: &[&str]| {
-        let args = [
-            "diff",
-            reel.path(),
-            "--from",
-            "14:00:01",
-            "--to",
-            "14:00:05",
-        ];
-        kubereel(&[&args[..], more].concat()).ok()
-    };
+    let diff = |more: &str| kubereel!("diff {reel} --from 14:00:01 --to 14:00:05 {more}").ok();
     let heads = |out: String| -> Vec<String> {
         let heads = out.lines().filter(|line| !line.starts_with(' '));
         heads
             .map(|line| line.split("  ").next().unwrap_or_default().to_owned())
             .collect()
     };
-    assert_eq!(heads(diff(&["pods/a"])), ["~ pods/a -n default"]);
-    assert_eq!(heads(diff(&["pods", "-n", "web"])), ["+ pods/b -n web"]);
-    assert_eq!(heads(diff(&["pods", "-A"])).len(), 2);
-    assert_eq!(
-        heads(diff(&["pods", "-l", "app=x"])),
-        ["~ pods/a -n default"]
-    );
-    assert!(diff(&["pods", "--field", ".spec.replicas"]).is_empty());
-    let out = diff(&["pods", "--field", ".metadata.labels.app"]);
+    assert_eq!(heads(diff("pods/a")), ["~ pods/a -n default"]);
+    assert_eq!(heads(diff("pods -n web")), ["+ pods/b -n web"]);
+    assert_eq!(heads(diff("pods -A")).len(), 2);
+    assert_eq!(heads(diff("pods -l app=x")), ["~ pods/a -n default"]);
+    assert!(diff("pods --field .spec.replicas").is_empty());
+    let out = diff("pods --field .metadata.labels.app");
     assert!(out.contains("    metadata.labels.app  + y"), "{out}");
 }
 
 #[test]
 fn differences_can_decide_the_exit_code() {
     let reel = pods_with_gap();
-    let code = |from: &str, to: &str, more: &[&str]| {
-        let args = ["diff", reel.path(), "pods", "--from", from, "--to", to];
-        kubereel(&[&args[..], more].concat()).code
+    let code = |from: &str, to: &str, more: &str| {
+        kubereel!("diff {reel} pods --from {from} --to {to} {more}").code
     };
-    assert_eq!(code("14:00:01", "14:00:05", &[]), Some(0));
-    assert_eq!(code("14:00:01", "14:00:05", &["--exit-code"]), Some(1));
-    assert_eq!(code("14:00:05", "14:00:06", &["--exit-code"]), Some(0));
+    assert_eq!(code("14:00:01", "14:00:05", ""), Some(0));
+    assert_eq!(code("14:00:01", "14:00:05", "--exit-code"), Some(1));
+    assert_eq!(code("14:00:05", "14:00:06", "--exit-code"), Some(0));
     // What is not known is neither yes nor no.
-    assert_eq!(code("14:00:05", "14:00:09", &["--exit-code"]), Some(4));
-    assert_eq!(code("14:00:00", "14:00:05", &[]), Some(4));
-    assert_eq!(code("start", "14:00:05", &["--exit-code"]), Some(1));
+    assert_eq!(code("14:00:05", "14:00:09", "--exit-code"), Some(4));
+    assert_eq!(code("14:00:00", "14:00:05", ""), Some(4));
+    assert_eq!(code("start", "14:00:05", "--exit-code"), Some(1));
 }
 
 #[test]
 fn moments_that_are_not_known_are_named() {
     let reel = pods_with_gap();
-    kubereel(&[
-        "diff",
-        reel.path(),
-        "pods",
-        "--from",
-        "14:00:05",
-        "--to",
-        "14:00:09",
-    ])
-    .code(4)
-    .says("to   14:00:09.000Z (+9s, rv 16) · inside a gap 14:00:07.000Z–14:00:12.000Z");
-    kubereel(&["diff", reel.path(), "pods", "--from", "14:00:00"])
+    kubereel!("diff {reel} pods --from 14:00:05 --to 14:00:09")
+        .code(4)
+        .says("to   14:00:09.000Z (+9s, rv 16) · inside a gap 14:00:07.000Z–14:00:12.000Z");
+    kubereel!("diff {reel} pods --from 14:00:00")
         .code(4)
         .says("error: pods are not known at 14:00:00.000Z yet");
-    kubereel(&["diff", reel.path(), "--from", "14:00:00"])
+    kubereel!("diff {reel} --from 14:00:00")
         .code(4)
         .says("error: no resource is known at both moments")
         .says("14:00:01.000Z");
     // Deployments were never listed.
-    kubereel(&[
-        "diff",
-        reel.path(),
-        "--from",
-        "14:00:02",
-        "--to",
-        "14:00:05",
-    ])
-    .code(4)
-    .says("not known at both moments: deployments.apps")
-    .says("2 objects differ as far as both states are known");
+    kubereel!("diff {reel} --from 14:00:02 --to 14:00:05")
+        .code(4)
+        .says("not known at both moments: deployments.apps")
+        .says("2 objects differ as far as both states are known");
 }
 
 #[test]
 fn what_names_nothing_is_explained() {
     let reel = pods_with_gap();
-    let args = [
-        "diff",
-        reel.path(),
-        "--from",
-        "14:00:01",
-        "--to",
-        "14:00:02",
-    ];
-    let diff = |more: &[&str]| kubereel(&[&args[..], more].concat());
-    diff(&["pods/b"])
+    let diff = |more: &str| kubereel!("diff {reel} --from 14:00:01 --to 14:00:02 {more}");
+    diff("pods/b")
         .code(1)
         .says("pods/b not found at either moment")
         .says(r#""b" existed from 14:00:03.000Z to 14:00:07.000Z"#);
-    diff(&["pds"]).code(2).says("did you mean pods?");
-    diff(&["pods", "--field", "a..b"])
+    diff("pds").code(2).says("did you mean pods?");
+    diff("pods --field a..b")
         .code(2)
         .says("a member has no name");
-    kubereel(&["diff", reel.path()]).code(2).says("--from");
-    kubereel(&["diff", DEMO, "co/etcdd", "--from", "+39s"])
+    kubereel!("diff {reel}").code(2).says("--from");
+    kubereel!("diff {DEMO} co/etcdd --from +39s")
         .code(1)
         .says("did you mean etcd?");
 }
@@ -167,10 +128,10 @@ fn what_names_nothing_is_explained() {
 fn json_has_stable_names() {
     let field = ".status.conditions[Degraded].status";
     let Spell { before, at, rv, .. } = demo_spell();
-    let args = [
-        "diff", DEMO, "co", "--from", &before, "--to", &at, "--field", field, "-o", "json",
-    ];
-    let told: Value = serde_json::from_str(&kubereel(&args).ok()).expect("JSON");
+    let told: Value = serde_json::from_str(
+        &kubereel!("diff {DEMO} co --from {before} --to {at} --field {field} -o json").ok(),
+    )
+    .expect("JSON");
     assert_eq!(
         told["from"][0]["resource"],
         "clusteroperators.config.openshift.io"

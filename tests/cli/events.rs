@@ -3,33 +3,22 @@
 use super::run::{DEMO, Reel, kubereel};
 use serde_json::{Value, json};
 
-fn lines(args: &[&str]) -> Vec<Value> {
-    let out = kubereel(args).ok();
-    out.lines()
-        .map(|line| serde_json::from_str(line).expect("a JSON object a line"))
-        .collect()
-}
-
 #[test]
 fn events_are_told_in_order_and_narrowed() {
-    let all = lines(&["events", DEMO, "-A", "-o", "json"]);
+    let all = kubereel!("events {DEMO} -A -o json").json_lines();
     assert!(all.len() > 100, "{}", all.len());
     assert!(all.is_sorted_by_key(|event| event["seq"].as_u64()));
-    let warnings = lines(&["events", DEMO, "-A", "--types", "Warning", "-o", "json"]);
+    let warnings = kubereel!("events {DEMO} -A --types Warning -o json").json_lines();
     assert!(!warnings.is_empty() && warnings.len() < all.len());
     assert!(warnings.iter().all(|event| event["type"] == "Warning"));
     // A moment that is printed is one that can be asked for.
     let middle = warnings[warnings.len() / 2]["at"].as_str().expect("a time");
-    let later = lines(&[
-        "events", DEMO, "-A", "--types", "Warning", "--from", middle, "-o", "json",
-    ]);
-    let earlier = lines(&[
-        "events", DEMO, "-A", "--types", "Warning", "--to", middle, "-o", "json",
-    ]);
+    let later = kubereel!("events {DEMO} -A --types Warning --from {middle} -o json").json_lines();
+    let earlier = kubereel!("events {DEMO} -A --types Warning --to {middle} -o json").json_lines();
     // Its Event is in both.
     assert_eq!(later.len() + earlier.len(), warnings.len() + 1);
     assert_eq!(later[0]["at"], middle);
-    let node = lines(&["events", DEMO, "--for", "node/master-1", "-o", "json"]);
+    let node = kubereel!("events {DEMO} --for node/master-1 -o json").json_lines();
     assert!(!node.is_empty());
     assert!(
         node.iter()
@@ -39,7 +28,7 @@ fn events_are_told_in_order_and_narrowed() {
 
 #[test]
 fn those_about_an_object_are_found_in_all_namespaces() {
-    let all = lines(&["events", DEMO, "-A", "-o", "json"]);
+    let all = kubereel!("events {DEMO} -A -o json").json_lines();
     let event = all.iter().find(|event| {
         event["regarding"]["kind"] == "Pod" && event["regarding"]["namespace"] != "default"
     });
@@ -47,30 +36,30 @@ fn those_about_an_object_are_found_in_all_namespaces() {
         .as_str()
         .expect("a name");
     let pod = format!("pod/{name}");
-    let about = lines(&["events", DEMO, "-A", "--for", &pod, "-o", "json"]);
+    let about = kubereel!("events {DEMO} -A --for {pod} -o json").json_lines();
     assert!(!about.is_empty());
     assert!(about.iter().all(|event| event["regarding"]["name"] == name));
-    kubereel(&["events", DEMO, "-A", "--for", "pod/nothing-of-this-name"])
+    kubereel!("events {DEMO} -A --for pod/nothing-of-this-name")
         .code(1)
         .says("never observed");
 }
 
 #[test]
 fn an_unknown_object_is_answered_with_the_nearest() {
-    kubereel(&["events", DEMO, "--for", "nodse/master-1"])
+    kubereel!("events {DEMO} --for nodse/master-1")
         .code(2)
         .says("nodes");
-    kubereel(&["describe", DEMO, "node/master-9"])
+    kubereel!("describe {DEMO} node/master-9")
         .code(1)
         .says("did you mean master-");
-    kubereel(&["events", DEMO, "--for", "node"])
+    kubereel!("events {DEMO} --for node")
         .code(2)
         .says("node/NAME");
 }
 
 #[test]
 fn a_description_has_everything_about_an_object() {
-    let out = kubereel(&["describe", DEMO, "node/master-1", "-o", "json"]).ok();
+    let out = kubereel!("describe {DEMO} node/master-1 -o json").ok();
     let told: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(told["name"], "master-1");
     let conditions = told["conditions"].as_array().expect("conditions");
@@ -81,7 +70,7 @@ fn a_description_has_everything_about_an_object() {
     );
     assert!(!told["events"].as_array().expect("Events").is_empty());
     assert!(!told["around"].as_array().expect("versions").is_empty());
-    let page = kubereel(&["describe", DEMO, "node/master-1"]).ok();
+    let page = kubereel!("describe {DEMO} node/master-1").ok();
     for part in [
         "Name:               master-1",
         "Non-terminated Pods:",
@@ -97,7 +86,7 @@ fn a_description_has_everything_about_an_object() {
 
 #[test]
 fn owners_are_followed_both_ways() {
-    let list = kubereel(&["get", DEMO, "pods", "-A", "-o", "json"]).ok();
+    let list = kubereel!("get {DEMO} pods -A -o json").ok();
     let list: Value = serde_json::from_str(&list).expect("JSON");
     let owned = list["items"]
         .as_array()
@@ -112,7 +101,7 @@ fn owners_are_followed_both_ways() {
     );
     let set = meta["ownerReferences"][0]["name"].as_str().expect("a name");
     let told = |object: &str| -> Value {
-        let out = kubereel(&["describe", DEMO, object, "-n", namespace, "-o", "json"]).ok();
+        let out = kubereel!("describe {DEMO} {object} -n {namespace} -o json").ok();
         serde_json::from_str(&out).expect("JSON")
     };
     let pod = told(&format!("pod/{name}"));
@@ -140,9 +129,9 @@ fn every_command_has_a_manual_page() {
     }
     assert!(into.join("kubereel-rollout-history.1").is_file());
     assert!(!into.join("kubereel-rollout-help.1").exists());
-    let page = kubereel(&["man", "rollout", "history"]).ok();
+    let page = kubereel!("man rollout history").ok();
     assert!(page.contains("\\-\\-revision"), "{page}");
-    let page = kubereel(&["man", "history"]).ok();
+    let page = kubereel!("man history").ok();
     let at = |title: &str| page.find(&format!("\n.SH {title}\n")).expect(title);
     assert!(
         at("OPTIONS") < at("EXAMPLES") && at("EXAMPLES") < at("TIME"),
@@ -152,8 +141,8 @@ fn every_command_has_a_manual_page() {
         page.contains("kubereel history run.reel co/etcd") && !page.contains(".SH EXTRA"),
         "{page}"
     );
-    assert!(kubereel(&["man"]).ok().contains(".SH \"EXIT CODES\""));
-    kubereel(&["man", "histroy"]).code(2).says("history");
+    assert!(kubereel!("man").ok().contains(".SH \"EXIT CODES\""));
+    kubereel!("man histroy").code(2).says("history");
 }
 
 #[test]
@@ -163,15 +152,15 @@ fn events_of_an_import_are_called_what_they_are() {
     let (lines, reel) = (lines.to_str().expect("text"), reel.to_str().expect("text"));
     let said = r#"{"ts":1763734951,"type":"ADDED","object":{"kind":"Event","apiVersion":"v1","metadata":{"name":"a.1","namespace":"web","uid":"u","resourceVersion":"5"},"involvedObject":{"kind":"Pod","name":"a","namespace":"web"},"reason":"BackOff","message":"m\u001b[31m","type":"Warning"}}"#;
     std::fs::write(lines, format!("{said}\n")).expect("a file");
-    kubereel(&["import", lines, "-o", reel]).ok();
-    let ran = kubereel(&["events", reel, "-n", "web"])
+    kubereel!("import {lines} -o {reel}").ok();
+    let ran = kubereel!("events {reel} -n web")
         .code(0)
         .says("as imported");
     assert!(
         ran.out.contains("BackOff") && !ran.out.contains('\u{1b}'),
         "{ran:?}"
     );
-    let ran = kubereel(&["events", DEMO, "-n", "kube-public"])
+    let ran = kubereel!("events {DEMO} -n kube-public")
         .code(0)
         .says("complete");
     assert_eq!(ran.out.lines().count(), 1);
@@ -179,58 +168,62 @@ fn events_of_an_import_are_called_what_they_are() {
 
 #[test]
 fn events_take_the_flags_of_kubectl() {
-    let warnings = lines(&["events", DEMO, "-A", "--types", "warning", "-o", "json"]).len();
-    let all = lines(&["events", DEMO, "-A", "--types=Normal,Warning", "-o", "json"]).len();
+    let warnings = kubereel!("events {DEMO} -A --types warning -o json")
+        .json_lines()
+        .len();
+    let all = kubereel!("events {DEMO} -A --types=Normal,Warning -o json")
+        .json_lines()
+        .len();
     assert!(warnings > 0 && warnings < all);
-    let out = |args: &[&str]| kubereel(&[&["events", DEMO], args].concat()).ok();
-    let table = out(&["-A", "--types=Warning"]);
+    let out = |args: &str| kubereel!("events {DEMO} {args}").ok();
+    let table = out("-A --types=Warning");
     assert!(
         table.starts_with("TIME") && table.contains("NAMESPACE"),
         "{table}"
     );
     assert_eq!(
-        out(&["-A", "--types=Warning", "--no-headers", "--watch"])
+        out("-A --types=Warning --no-headers --watch")
             .lines()
             .count(),
         warnings
     );
     assert!(
-        out(&["-n", "shop", "-o", "wide"])
+        out("-n shop -o wide")
             .lines()
             .next()
             .is_some_and(|line| line.contains("SOURCE"))
     );
     assert!(
-        out(&["-n", "shop", "-o", "name"])
+        out("-n shop -o name")
             .lines()
             .all(|line| line.starts_with("event/"))
     );
-    let yaml = out(&["-n", "shop", "-o", "yaml"]);
+    let yaml = out("-n shop -o yaml");
     assert!(
         yaml.starts_with("---\napiVersion: v1\n") && yaml.contains("kind: Event"),
         "{yaml}"
     );
     // Columns are as wide as what is in them.
-    for form in [&["-A"][..], &["-A", "-o", "wide"], &["-A", "--watch"]] {
-        let table = out(&[&["--types=Warning"], form].concat());
+    for form in ["-A", "-A -o wide", "-A --watch"] {
+        let table = kubereel!("events {DEMO} --types=Warning {form}").ok();
         let reason = table.find("REASON").expect("a header");
         let warning = table.find("TYPE").expect("a header");
         for line in table.lines().skip(1) {
             assert_eq!(line.get(warning..reason), Some("Warning   "), "{line}");
         }
     }
-    kubereel(&["events", DEMO, "--types", "Warnings"])
+    kubereel!("events {DEMO} --types Warnings")
         .code(2)
         .says("Normal or Warning");
 }
 
 #[test]
 fn what_was_never_there_is_said() {
-    kubereel(&["events", DEMO, "-n", "shpo"])
+    kubereel!("events {DEMO} -n shpo")
         .code(1)
         .says("namespace \"shpo\" was never observed")
         .says("did you mean shop?");
-    kubereel(&["events", DEMO, "--for", "node/master-9"])
+    kubereel!("events {DEMO} --for node/master-9")
         .code(1)
         .says("nodes/master-9 was never observed")
         .says("did you mean master-");
@@ -252,6 +245,6 @@ fn an_event_of_both_groups_is_printed_once() {
         event("events.k8s.io/v1", "web-0.1", 10),
         event("v1", "web-0.2", 11),
     ]);
-    let events = lines(&["events", reel.path(), "-A", "-o", "json"]);
+    let events = kubereel!("events {reel} -A -o json").json_lines();
     assert_eq!(events.len(), 2, "{events:?}");
 }

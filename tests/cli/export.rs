@@ -21,9 +21,7 @@ fn objects_come_out_byte_for_byte() {
     let expected = format!(
         r#"{{"ts":"2026-11-21T14:00:00.000000Z","type":"ADDED","group":"","version":"v1","resource":"pods","object":{odd}}}"#
     );
-    let ran = kubereel(&["export", reel.path(), "-o", "jsonl"])
-        .code(0)
-        .says("1 event");
+    let ran = kubereel!("export {reel} -o jsonl").code(0).says("1 event");
     assert_eq!(ran.out, format!("{expected}\n"));
 }
 
@@ -31,7 +29,7 @@ fn objects_come_out_byte_for_byte() {
 #[cfg(target_os = "linux")]
 fn an_output_that_is_full_is_named() {
     let reel = pods_with_gap();
-    kubereel(&["export", reel.path(), "/dev/full"])
+    kubereel!("export {reel} /dev/full")
         .code(5)
         .says("error: /dev/full: cannot write: no space left on device\n");
 }
@@ -39,7 +37,7 @@ fn an_output_that_is_full_is_named() {
 #[test]
 fn a_file_gets_the_same_lines() {
     let reel = pods_with_gap();
-    let out = kubereel(&["export", reel.path(), "-o", "jsonl"])
+    let out = kubereel!("export {reel} -o jsonl")
         .says("6 events · 1 gap of the recording not in the output")
         .says("changes may be missing for pods, deployments.apps")
         .code(4)
@@ -48,7 +46,7 @@ fn a_file_gets_the_same_lines() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("events.jsonl");
     let file = file.to_str().expect("text");
-    let ran = kubereel(&["export", reel.path(), "-o", "jsonl", file]).code(4);
+    let ran = kubereel!("export {reel} -o jsonl {file}").code(4);
     assert_eq!(ran.out, "");
     assert_eq!(std::fs::read_to_string(file).expect("written"), out);
 }
@@ -56,15 +54,9 @@ fn a_file_gets_the_same_lines() {
 #[test]
 fn a_file_that_cannot_be_written_is_named() {
     let reel = pods_with_gap();
-    kubereel(&[
-        "export",
-        reel.path(),
-        "-o",
-        "jsonl",
-        "/nowhere/events.jsonl",
-    ])
-    .code(5)
-    .says("/nowhere/events.jsonl");
+    kubereel!("export {reel} -o jsonl /nowhere/events.jsonl")
+        .code(5)
+        .says("/nowhere/events.jsonl");
 }
 
 #[test]
@@ -78,16 +70,16 @@ fn no_recording_is_written_over_by_mistake() {
             .code(2)
             .says(": the output is the input file");
     }
-    kubereel(&["export", reel.path(), other.path()])
+    kubereel!("export {reel} {other}")
         .code(2)
         .says(": file exists\n")
         .says("hint: choose another file, or overwrite it with --force");
     assert!(bytes() == before, "a reel was written over");
-    let lines = kubereel(&["export", reel.path()]).code(4).out;
-    kubereel(&["export", reel.path(), other.path(), "--force"]).code(4);
+    let lines = kubereel!("export {reel}").code(4).out;
+    kubereel!("export {reel} {other} --force").code(4);
     assert_eq!(std::fs::read_to_string(other.path()).expect("lines"), lines);
-    kubereel(&["export", reel.path(), "/dev/null"]).code(4);
-    kubereel(&["import", other.path(), "-o", other.path(), "--force"])
+    kubereel!("export {reel} /dev/null").code(4);
+    kubereel!("import {other} -o {other} --force")
         .code(2)
         .says(": the output is the input file");
     assert_eq!(std::fs::read_to_string(other.path()).expect("lines"), lines);
@@ -116,7 +108,7 @@ fn a_reel_that_is_being_recorded_is_not_overwritten() {
     }
     assert_eq!(std::fs::read(&growing).expect("a reel"), before);
     drop(recorder);
-    kubereel(&["export", reel.path(), &growing, "--force"]).code(4);
+    kubereel!("export {reel} {growing} --force").code(4);
     let names = std::fs::read_dir(folder.path()).expect("a folder");
     assert_eq!(names.count(), 2, "a temporary file is left");
 }
@@ -221,8 +213,8 @@ fn what_is_made_of_a_private_reel_is_private() {
     std::fs::copy(DEMO, &reel).expect("copied");
     let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     std::fs::set_permissions(&reel, private).expect("set");
-    kubereel(&["export", &reel, &events]).ok();
-    kubereel(&["recover", &reel, &new]).ok();
+    kubereel!("export {reel} {events}").ok();
+    kubereel!("recover {reel} {new}").ok();
     for path in [events, new] {
         let about = std::fs::metadata(&path).expect("there");
         assert_eq!(about.permissions().mode() & 0o777, 0o600, "{path}");

@@ -4,16 +4,12 @@
 use super::run::{A, B, DEMO, Reel, demo_spell, kubereel, operator, pods_with_gap};
 use crate::script::{Script, pod, thing};
 use kubereel_format::{EventType, Evidence};
-use serde_json::{Value, json};
-
-fn json_of(args: &[&str]) -> Value {
-    serde_json::from_str(&kubereel(args).ok()).expect("JSON")
-}
+use serde_json::json;
 
 #[test]
 fn versions_come_in_order_with_gaps_between() {
     let reel = pods_with_gap();
-    let ran = kubereel(&["history", reel.path(), "pod/a"]).code(0);
+    let ran = kubereel!("history {reel} pod/a").code(0);
     let expected = "\
 14:00:01.000Z  +1s     rv 9        existed when the recording started · lasted 4.0s
 14:00:05.000Z  +5s     rv 14       writer unknown · 2.0s until a gap
@@ -32,17 +28,7 @@ fn versions_come_in_order_with_gaps_between() {
 fn times_narrow_and_what_is_printed_can_be_pasted() {
     let reel = pods_with_gap();
     let after = |from: &str, to: &str| {
-        let args = [
-            "history",
-            reel.path(),
-            "po",
-            "a",
-            "--from",
-            from,
-            "--to",
-            to,
-        ];
-        let out = kubereel(&args).ok();
+        let out = kubereel!("history {reel} po a --from {from} --to {to}").ok();
         let lines = out.lines().filter(|line| line.starts_with("14:"));
         lines
             .filter_map(|line| line.split(' ').next().map(str::to_owned))
@@ -57,34 +43,17 @@ fn times_narrow_and_what_is_printed_can_be_pasted() {
     assert_eq!(after("rv:10", "rv:14"), ["14:00:05.000Z"]);
     assert_eq!(after("+4s", "-1s"), ["14:00:05.000Z", "14:00:12.000Z"]);
     // The first version asked for is compared with the one that held before.
-    let args = [
-        "history",
-        reel.path(),
-        "pod/a",
-        "--from",
-        "14:00:04",
-        "--to",
-        "14:00:06",
-    ];
-    assert!(kubereel(&args).ok().contains("metadata.labels.app  x → y"));
-    kubereel(&[
-        "history",
-        reel.path(),
-        "pod/a",
-        "--from",
-        "14:00:13",
-        "--to",
-        "14:00:14",
-    ])
-    .code(0)
-    .says("no version in this time span");
+    assert!(
+        kubereel!("history {reel} pod/a --from 14:00:04 --to 14:00:06")
+            .ok()
+            .contains("metadata.labels.app  x → y")
+    );
+    kubereel!("history {reel} pod/a --from 14:00:13 --to 14:00:14")
+        .code(0)
+        .says("no version in this time span");
     // A bound that nobody knows of.
-    for bound in [
-        ["--from", "14:00:16"],
-        ["--to", "14:00:09"],
-        ["--from", "start"],
-    ] {
-        kubereel(&[&["history", reel.path(), "pod/a"][..], &bound].concat()).code(4);
+    for bound in ["--from 14:00:16", "--to 14:00:09", "--from start"] {
+        kubereel!("history {reel} pod/a {bound}").code(4);
     }
 }
 
@@ -109,7 +78,7 @@ fn a_field_narrows_to_the_versions_that_change_it() {
         script.finish();
     });
     let field = ".status.conditions[Degraded].status";
-    let ran = kubereel(&["history", reel.path(), "co/etcd", "--field", field]).code(0);
+    let ran = kubereel!("history {reel} co/etcd --field {field}").code(0);
     let expected = "\
 ── not observed 14:00:00.000Z – 14:00:01.000Z: versions in between may be missing (an object changed whose creation was never received) ──
 14:00:01.000Z  +1s     rv 2        first seen · lasted 2.0s
@@ -121,7 +90,7 @@ fn a_field_narrows_to_the_versions_that_change_it() {
 ";
     assert_eq!(ran.out, expected);
     // The end of the requested time is not the end of the state.
-    let told = kubereel(&["history", reel.path(), "co/etcd", "--to", "14:00:02.500"]).code(0);
+    let told = kubereel!("history {reel} co/etcd --to 14:00:02.500").code(0);
     let last = "rv 3        writer unknown · lasted at least 500ms\n    no field changed\n";
     assert!(told.out.ends_with(last), "{}", told.out);
     assert!(
@@ -130,17 +99,11 @@ fn a_field_narrows_to_the_versions_that_change_it() {
         "{}",
         ran.err
     );
-    kubereel(&[
-        "history",
-        reel.path(),
-        "co/etcd",
-        "--field",
-        ".status.condtions",
-    ])
-    .code(0)
-    .says("note: no version has .status.condtions")
-    .says("hint: to see its fields: kubereel blame ");
-    kubereel(&["history", reel.path(), "co/etcd", "--field", ".status["])
+    kubereel!("history {reel} co/etcd --field .status.condtions")
+        .code(0)
+        .says("note: no version has .status.condtions")
+        .says("hint: to see its fields: kubereel blame ");
+    kubereel!("history {reel} co/etcd --field .status[")
         .code(2)
         .says("not a field: a bracket is not closed")
         .says("--field");
@@ -168,7 +131,7 @@ fn a_name_used_again_is_a_break() {
         script.event(stream, modified, live, a, 9, &pod(a, 9, "x"));
         script.finish();
     });
-    let ran = kubereel(&["history", reel.path(), "pod/a"]).code(0);
+    let ran = kubereel!("history {reel} pod/a").code(0);
     let expected = "\
 14:00:01.000Z  +1s     rv 2        created · kubelet · lasted 1.0s
 14:00:02.000Z  +2s     rv 3        deleted
@@ -185,8 +148,7 @@ fn a_name_used_again_is_a_break() {
 #[test]
 fn the_operator_that_went_wrong_is_found_in_the_demo() {
     let field = ".status.conditions[Degraded].status";
-    let args = ["history", DEMO, "co/image-registry", "--field", field];
-    let out = kubereel(&args).ok();
+    let out = kubereel!("history {DEMO} co/image-registry --field {field}").ok();
     let began = format!("rv {} ", demo_spell().rv);
     let spell: Vec<&str> = out
         .lines()
@@ -205,16 +167,10 @@ fn the_operator_that_went_wrong_is_found_in_the_demo() {
 
 #[test]
 fn json_has_stable_names() {
-    let args = [
-        "history",
-        DEMO,
-        "co/image-registry",
-        "--field",
-        ".status.conditions[Degraded].status",
-        "-o",
-        "json",
-    ];
-    let told = json_of(&args);
+    let told = kubereel!(
+        "history {DEMO} co/image-registry --field .status.conditions[Degraded].status -o json"
+    )
+    .json();
     assert_eq!(told["resource"], "clusteroperators.config.openshift.io");
     assert_eq!(told["namespace"], "");
     assert_eq!(told["name"], "image-registry");
@@ -223,7 +179,7 @@ fn json_has_stable_names() {
     let trust = told["trust"].as_str().expect("words");
     assert!(trust.starts_with("complete; last message from the server at "));
     let reel = pods_with_gap();
-    let gapped = json_of(&["history", reel.path(), "pods/a", "-o", "json"]);
+    let gapped = kubereel!("history {reel} pods/a -o json").json();
     assert_eq!(gapped["gaps"], 1);
     let mut items = gapped["items"].as_array().expect("items").iter();
     let gap = items.find(|item| item["item"] == "gap").expect("the gap");
@@ -284,24 +240,24 @@ fn json_has_stable_names() {
 #[test]
 fn what_names_nothing_is_explained() {
     let reel = pods_with_gap();
-    kubereel(&["history", reel.path(), "pods"])
+    kubereel!("history {reel} pods")
         .code(2)
         .says("no object name given");
-    kubereel(&["history", reel.path(), "pods/a", "b"])
+    kubereel!("history {reel} pods/a b")
         .code(2)
         .says("names are given twice");
-    kubereel(&["history", reel.path(), "pds/a"])
+    kubereel!("history {reel} pds/a")
         .code(2)
         .says("did you mean pods?");
     // In the gap it may have been there.
-    kubereel(&["history", reel.path(), "pods/b"])
+    kubereel!("history {reel} pods/b")
         .code(4)
         .says("pods/b was never observed in default namespace")
         .says("-n web");
-    kubereel(&["history", DEMO, "deploy/etc", "-n", "openshift-etcd"])
+    kubereel!("history {DEMO} deploy/etc -n openshift-etcd")
         .code(1)
         .says("hint: did you mean");
-    kubereel(&["history", DEMO, "co/etcd", "--from", "yesterday"])
+    kubereel!("history {DEMO} co/etcd --from yesterday")
         .code(2)
         .says("not a moment");
 }
@@ -331,13 +287,13 @@ fn what_a_later_list_shows_happened_after_the_list_before() {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     kubereel(&args).ok();
     let reel = path("lists.reel");
-    let page = kubereel(&["history", &reel, "pod/a", "-n", "shop"]).ok();
+    let page = kubereel!("history {reel} pod/a -n shop").ok();
     assert!(page.contains("first seen · lasted at least 40m"), "{page}");
     // Before the end of a window, too.
     let window = ["history", &reel, "pod/a", "-n", "shop", "--to", "10:50"];
     let page = kubereel(&window).ok();
     assert!(page.contains("first seen · lasted at least 40m"), "{page}");
-    let changes = kubereel(&["diff", &reel, "--from", "start", "--to", "end"]).ok();
+    let changes = kubereel!("diff {reel} --from start --to end").ok();
     assert!(
         changes.contains("deleted, last seen at 10:40:00.000Z"),
         "{changes}"
@@ -374,16 +330,8 @@ fn the_creation_of_an_object_changes_the_fields_that_it_sets() {
             "0 of 2 versions change .metadata.labels.app",
         ),
     ] {
-        let ran = kubereel(&[
-            "history",
-            reel.path(),
-            pod,
-            "-n",
-            namespace,
-            "--field",
-            ".metadata.labels.app",
-        ]);
+        let ran = kubereel!("history {reel} {pod} -n {namespace} --field .metadata.labels.app");
         let ran = ran.code(0).says(words);
-        assert!(ran.out.contains("metadata.labels.app  + x"), "{ran:#?}");
+        ran.prints("metadata.labels.app  + x");
     }
 }

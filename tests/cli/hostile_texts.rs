@@ -78,7 +78,7 @@ fn import() -> Imported {
     };
     let (lines, reel) = (path("lines.jsonl"), path("run.reel"));
     std::fs::write(&lines, jsonl()).expect("a file");
-    kubereel(&["import", &lines, "-o", &reel]).ok();
+    kubereel!("import {lines} -o {reel}").ok();
     Imported {
         _folder: folder,
         reel,
@@ -162,10 +162,10 @@ fn programs_get_every_character() {
     let get = [&get[..], &["--show-managed-fields"]].concat();
     let object: Value = serde_json::from_str(&kubereel(&get).ok()).expect("JSON");
     assert_eq!(object, pod(6, "C"));
-    let events = kubereel(&["events", reel, "-A", "-o", "json"]).ok();
+    let events = kubereel!("events {reel} -A -o json").ok();
     let event: Value = serde_json::from_str(&events).expect("JSON");
     assert_eq!(event.get("message"), Some(&json!(h("said"))));
-    let exported = kubereel(&["export", reel]).ok();
+    let exported = kubereel!("export {reel}").ok();
     let object = |line: &str| {
         let line: Value = serde_json::from_str(line).expect("JSON");
         line.get("object").expect("an object").to_string()

@@ -72,18 +72,18 @@ fn times_that_step_back_are_told_and_have_several_places() {
         "{said:#?}"
     );
     let reel = input.text("out.reel");
-    let _refused = kubereel(&["get", &reel, "pod/a", "--at", "10:06"])
+    let _refused = kubereel!("get {reel} pod/a --at 10:06")
         .code(2)
         .says("clock was set back");
     // The first part is the later one: its last time is not that of the last state.
     let later_first = Input::new(lines("MODIFIED", POD, [30, 40]) + &nodes);
     let _imported = later_first.import(&[]);
     let reel = later_first.text("out.reel");
-    let last = kubereel(&["get", &reel, "nodes"]);
+    let last = kubereel!("get {reel} nodes");
     assert!(last.err.contains("at 10:09:00"), "{last:#?}");
-    let once = kubereel(&["get", &reel, "pod/a", "--at", "10:35"]).code(0);
+    let once = kubereel!("get {reel} pod/a --at 10:35").code(0);
     assert!(once.err.contains("at 10:35:00"), "{once:#?}");
-    let page = kubereel(&["info", &reel]).ok();
+    let page = kubereel!("info {reel}").ok();
     let span = page.lines().find(|line| line.starts_with("recorded"));
     let span = span.expect("a line");
     assert!(
@@ -110,7 +110,7 @@ fn a_deletion_ends_an_object_without_a_uid() {
     let input = Input::new(lines.concat());
     let _imported = input.import(&[]).ok();
     let reel = input.text("out.reel");
-    let history = kubereel(&["history", &reel, "pod/web", "-n", "a"]).ok();
+    let history = kubereel!("history {reel} pod/web -n a").ok();
     assert!(
         history.contains("── another object with this name ──"),
         "{history}"
@@ -121,7 +121,7 @@ fn a_deletion_ends_an_object_without_a_uid() {
         compared.contains("created, first seen at 11:00"),
         "{compared}"
     );
-    let between = kubereel(&["get", &reel, "pod/web", "-n", "a", "--at", "10:30"]);
+    let between = kubereel!("get {reel} pod/web -n a --at 10:30");
     assert!(between.err.contains("to 10:01"), "{between:#?}");
 }
 
@@ -133,9 +133,9 @@ fn the_first_event_of_an_import_is_found_in_either_group() {
     let input = Input::new(lines);
     let _said = input.import(&[]).ok();
     let reel = input.text("out.reel");
-    let waited = kubereel(&["wait", &reel, "pod/a", "--for=event=BackOff"]).ok();
+    let waited = kubereel!("wait {reel} pod/a --for=event=BackOff").ok();
     assert!(waited.contains("10:00:12"), "{waited}");
-    let problems = kubereel(&["problems", &reel]);
+    let problems = kubereel!("problems {reel}");
     assert!(
         problems.err.contains("not in the reel: Nodes"),
         "{problems:#?}"
@@ -147,7 +147,7 @@ fn the_first_event_of_an_import_is_found_in_either_group() {
 fn an_export_of_an_import_of_an_export_is_the_same() {
     let reel = pods_with_gap();
     // It has a gap, and reports it.
-    let lines = kubereel(&["export", reel.path()]).code(4).out;
+    let lines = kubereel!("export {reel}").code(4).out;
     let input = Input::new(&lines);
     input
         .import(&[])
@@ -171,7 +171,7 @@ fn an_object_that_no_command_could_read_is_left_out_and_named() {
     let ran = input.import(&[]);
     assert!(ran.err.contains("recursion limit exceeded"), "{ran:#?}");
     let reel = input.text("out.reel");
-    let names = kubereel(&["get", &reel, "pods", "-A", "-o", "json"]).out;
+    let names = kubereel!("get {reel} pods -A -o json").out;
     assert!(
         names.contains("\"a\"") && names.contains("\"c\""),
         "{names}"
@@ -186,7 +186,7 @@ fn an_object_that_no_command_could_read_is_left_out_and_named() {
 #[test]
 fn the_demo_is_the_same_cluster_after_the_journey() {
     let demo = DEMO;
-    let lines = kubereel(&["export", demo]).ok();
+    let lines = kubereel!("export {demo}").ok();
     let input = Input::new(&lines);
     let said = input.import(&[]).code(0).err;
     // Its Secrets were redacted when they were recorded.
@@ -330,7 +330,7 @@ fn what_is_no_recording_leaves_no_file() {
 fn who_opens_a_recording_as_a_reel_is_told_of_import() {
     let input = Input::new(line("1", "ADDED", POD));
     let file = input.text("in");
-    kubereel(&["info", &file])
+    kubereel!("info {file}")
         .code(3)
         .says(&format!("kubereel import {file} -o NEW.reel"));
 }
@@ -340,13 +340,9 @@ fn what_the_recording_does_not_tell_is_unknown() {
     let input = Input::new(line("1", "ADDED", POD));
     input.import(&[]).ok();
     let reel = input.text("out.reel");
-    kubereel(&["get", &reel, "po/other"])
-        .code(4)
-        .says("not found");
-    kubereel(&["get", &reel, "nodes"])
-        .code(2)
-        .says("no resource");
-    kubereel(&["get", &reel, "po"]).code(0).says("as imported");
+    kubereel!("get {reel} po/other").code(4).says("not found");
+    kubereel!("get {reel} nodes").code(2).says("no resource");
+    kubereel!("get {reel} po").code(0).says("as imported");
 }
 
 #[test]
@@ -377,7 +373,7 @@ fn no_recorder_goes_on_with_an_imported_reel() {
     input.import(&[]).ok();
     let reel = input.text("out.reel");
     let before = std::fs::read(&reel).expect("a reel");
-    kubereel(&["record", "-o", &reel])
+    kubereel!("record -o {reel}")
         .code(3)
         .says("it was imported, and does not tell what it leaves out")
         .says("record into another file");
@@ -490,18 +486,12 @@ items:
         .says("the objects were converted from YAML to JSON")
         .says("1 event of 1 resource · 2026-11-21T14:00:00.000Z – ");
     let reel = input.text("out.reel");
-    let ran = kubereel(&["get", &reel, "infrastructures", "--no-headers"]).code(0);
+    let ran = kubereel!("get {reel} infrastructures --no-headers").code(0);
     let cells: Vec<&str> = ran.out.split_whitespace().collect();
     assert_eq!((cells.first(), cells.last()), (Some(&"etcd"), Some(&"60m")));
-    kubereel(&[
-        "get",
-        &reel,
-        "infrastructures",
-        "--at",
-        "2026-11-21T13:59:59Z",
-    ])
-    .code(4)
-    .says("their first known state: --at 14:00:00.000Z");
+    kubereel!("get {reel} infrastructures --at 2026-11-21T13:59:59Z")
+        .code(4)
+        .says("their first known state: --at 14:00:00.000Z");
     input
         .import(&["--force"])
         .code(0)
@@ -525,7 +515,7 @@ fn an_object_over_several_lines_is_exported_on_one() {
     let again = Input::new(&ran.out);
     again.import(&[]).ok();
     assert_eq!(again.export(), ran.out);
-    assert!(ran.out.contains(&POD.replace(',', ",    ")), "{}", ran.out);
+    ran.prints(&POD.replace(',', ",    "));
 }
 
 #[test]
@@ -579,15 +569,15 @@ fn two_lists_are_two_moments_and_a_third_is_appended() {
     .code(0)
     .says("1 object deleted, as a later list no longer has it")
     .says("1 object unchanged in a later list");
-    let names = |moment: &str| kubereel(&["get", &reel, "po", "-o", "name", "--at", moment]).ok();
+    let names = |moment: &str| kubereel!("get {reel} po -o name --at {moment}").ok();
     assert_eq!(names("10:01"), "pod/a\npod/b\n");
     assert_eq!(names("10:02"), "pod/b\npod/c\n");
-    let history = kubereel(&["history", &reel, "po/a"]).ok();
+    let history = kubereel!("history {reel} po/a").ok();
     assert!(
         history.contains("deleted: missing from a list, time unknown"),
         "{history}"
     );
-    let json = kubereel(&["history", &reel, "po/a", "-o", "json"]).ok();
+    let json = kubereel!("history {reel} po/a -o json").ok();
     assert!(json.contains(r#""evidence":"listed""#), "{json}");
     kubereel(&["import", &third, "-o", &reel, "--append", &at(0)])
         .code(2)
@@ -596,11 +586,11 @@ fn two_lists_are_two_moments_and_a_third_is_appended() {
         .code(0)
         .says("the empty list is taken to be of the resource of the lists before it")
         .says("2 objects missing from a later list, which is partial or may not cover their namespaces");
-    kubereel(&["get", &reel, "po", "-o", "name", "--at", "end"])
+    kubereel!("get {reel} po -o name --at end")
         .code(4)
         .says("not listed again");
     assert_eq!(names("10:02"), "pod/b\npod/c\n", "what was there stays");
-    kubereel(&["verify", &reel]).code(1);
+    kubereel!("verify {reel}").code(1);
     kubereel(&[
         "import",
         &input.text("in"),
@@ -764,13 +754,13 @@ fn imported_deployment(folder: &TempDir, status: Option<&serde_json::Value>) -> 
 fn a_workload_without_a_status_is_not_judged() {
     let folder = tempfile::tempdir().expect("a folder");
     let bare = imported_deployment(&folder, None);
-    let said = kubereel(&["problems", &bare]).out;
+    let said = kubereel!("problems {bare}").out;
     assert!(!said.contains("ReplicasMissing"), "{said}");
-    let story = kubereel(&["story", &bare]).out;
+    let story = kubereel!("story {bare}").out;
     assert!(story.contains("Nodes not recorded"), "{story}");
     // A server gives an empty status to a new object.
     let fresh = imported_deployment(&folder, Some(&serde_json::json!({})));
-    let said = kubereel(&["problems", &fresh]).out;
+    let said = kubereel!("problems {fresh}").out;
     assert!(said.contains("ReplicasMissing"), "{said}");
 }
 
@@ -807,23 +797,23 @@ fn a_dump_has_no_changes_and_its_events_have_their_own_times() {
             "{page}"
         );
     }
-    let page = kubereel(&["describe", reel.path(), "pod/web"]).ok();
+    let page = kubereel!("describe {reel} pod/web").ok();
     let places = ["First", "Second", "Third"].map(|reason| page.find(reason).expect(reason));
     assert!(places.is_sorted(), "{page}");
-    let writers = kubereel(&["top-writers", reel.path()]);
+    let writers = kubereel!("top-writers {reel}");
     let writers = writers.says("as imported: completeness is unknown").ok();
     assert!(writers.starts_with("0 changes"), "{writers}");
-    let verified = kubereel(&["verify", reel.path()]).code(1).out;
+    let verified = kubereel!("verify {reel}").code(1).out;
     assert!(
         verified.contains("2 resources imported: completeness is unknown"),
         "{verified}"
     );
-    let all = kubereel(&["verify", reel.path(), "--all"]).code(1).out;
+    let all = kubereel!("verify {reel} --all").code(1).out;
     assert!(
         all.contains("  pods     imported: completeness is unknown"),
         "{all}"
     );
-    let both = kubereel(&["get", reel.path(), "pods,events"]);
+    let both = kubereel!("get {reel} pods,events");
     both.says("2 resources as imported: completeness is unknown")
         .ok();
 }
@@ -844,7 +834,7 @@ fn a_deletion_without_a_version_holds_at_later_ones() {
     let input = Input::new(recording.concat());
     input.import(&[]).code(0);
     let reel = input.text("out.reel");
-    let at = |version: &str| kubereel(&["get", &reel, "pods", "--at", version, "-o", "name"]).ok();
+    let at = |version: &str| kubereel!("get {reel} pods --at {version} -o name").ok();
     assert_eq!(at("rv:8"), "pod/a\n");
     assert_eq!(at("rv:9"), "pod/b\n");
 
@@ -922,29 +912,28 @@ fn what_only_lists_show_is_not_known_after_the_last_of_them() {
     let folder = tempfile::tempdir().expect("a folder");
     let reel = waiting(&folder, false);
     let json = |ran: Ran| -> serde_json::Value { serde_json::from_str(&ran.out).expect("JSON") };
-    let problem = json(kubereel(&["problems", &reel, "-o", "json"]));
+    let problem = json(kubereel!("problems {reel} -o json"));
     let since = &problem["end_unknown_since"];
     assert_eq!(since, "2026-01-01T12:00:00.000Z", "{problem:#}");
-    let history =
-        json(kubereel(&["history", &reel, "pod/web-0", "-n", "web", "-o", "json"]).code(4));
+    let history = json(kubereel!("history {reel} pod/web-0 -n web -o json").code(4));
     assert_eq!(history["items"][0]["held_secs"], 7200.0, "{history:#}");
     let ready = "--for=condition=Ready=False";
     for (at_least, code) in [("2h", 0), ("9h", 4)] {
         let at_least = format!("--for-at-least={at_least}");
-        kubereel(&["wait", &reel, "pod/web-0", "-n", "web", ready, &at_least]).code(code);
+        kubereel!("wait {reel} pod/web-0 -n web {ready} {at_least}").code(code);
     }
-    kubereel(&["intervals", &reel]).code(4);
-    kubereel(&["get", &reel, "pods", "-A", "--at", "12:00"]).code(0);
-    kubereel(&["get", &reel, "pods", "-A"])
+    kubereel!("intervals {reel}").code(4);
+    kubereel!("get {reel} pods -A --at 12:00").code(0);
+    kubereel!("get {reel} pods -A")
         .code(4)
         .says("not listed again");
-    kubereel(&["get", &reel, "nodes"]).code(0);
+    kubereel!("get {reel} nodes").code(0);
 }
 
 #[test]
 fn what_events_show_stays_as_it_is_to_the_end_of_the_import() {
     let folder = tempfile::tempdir().expect("a folder");
     let reel = waiting(&folder, true);
-    kubereel(&["get", &reel, "pods", "-A"]).code(0);
-    kubereel(&["intervals", &reel]).code(0);
+    kubereel!("get {reel} pods -A").code(0);
+    kubereel!("intervals {reel}").code(0);
 }

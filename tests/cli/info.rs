@@ -6,7 +6,7 @@ use serde_json::Value;
 #[test]
 fn the_page_tells_what_is_in_the_reel() {
     let reel = pods_with_gap();
-    let page = kubereel(&["info", reel.path()]).ok();
+    let page = kubereel!("info {reel}").ok();
     for words in [
         "format 1.0 · finished",
         "v1.36.3",
@@ -28,12 +28,12 @@ fn the_page_tells_what_is_in_the_reel() {
 #[test]
 fn what_damage_hides_of_the_state_is_not_guessed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let demo = Reel::import_text("demo.jsonl", &kubereel(&["export", DEMO]).ok());
+    let demo = Reel::import_text("demo.jsonl", &kubereel!("export {DEMO}").ok());
     let whole = std::fs::read(demo.path()).expect("a reel");
     let half = folder.path().join("half.reel");
     std::fs::write(&half, &whole[whole.len() / 2..]).expect("written");
     let half = half.to_str().expect("text");
-    let page = kubereel(&["info", half]).code(3).out;
+    let page = kubereel!("info {half}").code(3).out;
     for words in [
         "whether it was finished is not readable",
         "recorded       unknown",
@@ -46,7 +46,7 @@ fn what_damage_hides_of_the_state_is_not_guessed() {
     let mut bytes = std::fs::read(&sealed).expect("sealed");
     bytes.extend_from_slice(b"more");
     std::fs::write(&sealed, bytes).expect("written");
-    let page = kubereel(&["info", path]).code(3).out;
+    let page = kubereel!("info {path}").code(3).out;
     assert!(
         page.contains("4 bytes behind its end are not its own"),
         "{page}"
@@ -56,7 +56,7 @@ fn what_damage_hides_of_the_state_is_not_guessed() {
 #[test]
 fn wide_lists_every_resource() {
     let reel = pods_with_gap();
-    let page = kubereel(&["info", reel.path(), "-o", "wide"]).ok();
+    let page = kubereel!("info {reel} -o wide").ok();
     let row = page
         .lines()
         .find(|line| line.starts_with("pods "))
@@ -71,8 +71,7 @@ fn wide_lists_every_resource() {
 #[test]
 fn programs_get_json() {
     let reel = pods_with_gap();
-    let info: Value =
-        serde_json::from_str(&kubereel(&["info", reel.path(), "-o", "json"]).ok()).expect("JSON");
+    let info: Value = serde_json::from_str(&kubereel!("info {reel} -o json").ok()).expect("JSON");
     assert_eq!(info["events"]["total"], 6);
     assert_eq!(info["start"], "2026-11-21T14:00:00.000Z");
     assert_eq!(info["span_secs"], 15.0);

@@ -8,10 +8,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-fn out(args: &[&str]) -> String {
-    kubereel(args).ok()
-}
-
 fn widgets() -> Reel {
     let schema = json!({"type": "object", "description": "A widget.", "required": ["spec"], "properties": {
         "spec": {"type": "object", "description": "What is wanted.", "properties": {
@@ -32,38 +28,38 @@ fn widgets() -> Reel {
 fn fields_of_custom_resources_are_those_of_their_definition() {
     let reel = widgets();
     assert_eq!(
-        out(&["explain", reel.path(), "widget.spec"]),
+        kubereel!("explain {reel} widget.spec").ok(),
         "GROUP:      example.io\nKIND:       Widget\nVERSION:    v1\n\n\
          FIELD: spec <Object>\n\nDESCRIPTION:\n    What is wanted.\n\nFIELDS:\n\
          \x20 mode\t<string>\n  enum: Fast, Slow\n    How it works.\n\n\
          \x20 ports\t<[]Object>\n\n"
     );
-    let all = out(&["explain", reel.path(), "wd", "--recursive"]);
+    let all = kubereel!("explain {reel} wd --recursive").ok();
     assert!(
         all.contains("  spec\t<Object> -required-\n    mode\t<string>\n"),
         "{all}"
     );
     assert!(all.contains("      number\t<integer>\n"), "{all}");
-    let field = out(&["explain", reel.path(), "wd.spec.mode"]);
+    let field = kubereel!("explain {reel} wd.spec.mode").ok();
     let values =
         "FIELD: mode <string>\nENUM:\n    Fast\n    Slow\n\nDESCRIPTION:\n    How it works.\n";
     assert!(field.contains(values), "{field}");
-    let told = out(&["explain", reel.path(), "wd.spec.mode", "-o", "json"]);
+    let told = kubereel!("explain {reel} wd.spec.mode -o json").ok();
     let told: Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!(told["type"], "string");
     assert_eq!(told["is_definition"], true);
-    kubereel(&["explain", reel.path(), "widgets.spec.mod"])
+    kubereel!("explain {reel} widgets.spec.mod")
         .code(2)
         .says("field \"mod\" does not exist in widgets.example.io")
         .says("did you mean mode?");
-    kubereel(&["explain", reel.path(), "wd", "--api-version=example.io/v2"])
+    kubereel!("explain {reel} wd --api-version=example.io/v2")
         .code(2)
         .says("it is recorded as example.io/v1");
 }
 
 #[test]
 fn fields_of_the_kinds_of_kubernetes_are_known() {
-    let page = out(&["explain", DEMO, "pods.spec.containers"]);
+    let page = kubereel!("explain {DEMO} pods.spec.containers").ok();
     for part in [
         "KIND:       Pod\nVERSION:    v1\n",
         "FIELD: containers <[]Container>",
@@ -74,11 +70,11 @@ fn fields_of_the_kinds_of_kubernetes_are_known() {
     ] {
         assert!(page.contains(part), "{part:?} not in {page}");
     }
-    kubereel(&["explain", DEMO, "pods.spec.contaners"])
+    kubereel!("explain {DEMO} pods.spec.contaners")
         .code(2)
         .says("does not exist in pods of Kubernetes v1.")
         .says("did you mean containers?");
-    kubereel(&["explain", DEMO, "podz"])
+    kubereel!("explain {DEMO} podz")
         .code(2)
         .says("did you mean");
 }
@@ -93,14 +89,14 @@ fn fields_of_other_resources_are_those_that_occur() {
         script.synced(stream, 10);
         script.finish();
     });
-    let page = out(&["explain", reel.path(), "gadgets.metadata"]);
+    let page = kubereel!("explain {reel} gadgets.metadata").ok();
     for part in [
         "No schema of gadgets.example.io is recorded.",
         "  name\t<string>\n",
     ] {
         assert!(page.contains(part), "{part:?} not in {page}");
     }
-    kubereel(&["explain", reel.path(), "gadgets.metadata.nmae"])
+    kubereel!("explain {reel} gadgets.metadata.nmae")
         .code(2)
         .says("does not occur in")
         .says("did you mean name?");
@@ -108,7 +104,7 @@ fn fields_of_other_resources_are_those_that_occur() {
 
 #[test]
 fn resources_are_listed_as_by_kubectl() {
-    let table = out(&["api-resources", DEMO]);
+    let table = kubereel!("api-resources {DEMO}").ok();
     assert!(
         table.starts_with("NAME ")
             && table.lines().any(|line| {
@@ -117,7 +113,7 @@ fn resources_are_listed_as_by_kubectl() {
             }),
         "{table}"
     );
-    let wide = out(&["api-resources", DEMO, "-o", "wide", "--api-group=apps"]);
+    let wide = kubereel!("api-resources {DEMO} -o wide --api-group=apps").ok();
     assert!(
         wide.lines()
             .next()
@@ -128,127 +124,95 @@ fn resources_are_listed_as_by_kubectl() {
         wide.lines().skip(1).all(|line| line.contains("apps/v1")),
         "{wide}"
     );
-    let names = out(&["api-resources", DEMO, "-o", "name", "--namespaced=false"]);
+    let names = kubereel!("api-resources {DEMO} -o name --namespaced=false").ok();
     assert!(
         names.lines().any(|name| name == "nodes") && !names.contains("pods\n"),
         "{names}"
     );
-    let versions = out(&["api-versions", DEMO]);
+    let versions = kubereel!("api-versions {DEMO}").ok();
     assert!(
         versions.lines().any(|version| version == "apps/v1"),
         "{versions}"
     );
-    let json = out(&["api-versions", DEMO, "-o", "json"]);
+    let json = kubereel!("api-versions {DEMO} -o json").ok();
     assert_eq!(json.lines().count(), versions.lines().count());
     let apps = r#"{"api_version":"apps/v1","group":"apps","version":"v1"}"#;
     assert!(json.lines().any(|line| line == apps), "{json}");
-    let first = out(&["api-resources", DEMO, "-o", "json"]);
+    let first = kubereel!("api-resources {DEMO} -o json").ok();
     let first: Value = serde_json::from_str(first.lines().next().expect("a line")).expect("JSON");
     assert!(first["kind"].is_string() && first["verbs"].is_array());
 }
 
 #[test]
 fn revisions_and_the_state_of_a_rollout() {
-    let ran = kubereel(&["rollout", "history", DEMO, "deploy/web", "-n", "shop"]).code(0);
+    let ran = kubereel!("rollout history {DEMO} deploy/web -n shop").code(0);
     assert!(
         ran.out
             .starts_with("deployment.apps/web \nREVISION   CHANGE-CAUSE"),
         "{ran:?}"
     );
-    let one = kubereel(&[
-        "rollout",
-        "history",
-        DEMO,
-        "deploy/web",
-        "-n",
-        "shop",
-        "--revision=1",
-    ])
-    .ok();
+    let one = kubereel!("rollout history {DEMO} deploy/web -n shop --revision=1").ok();
     assert!(
         one.starts_with("deployment.apps/web with revision #1\nPod Template:\n"),
         "{one}"
     );
-    kubereel(&[
-        "rollout",
-        "history",
-        DEMO,
-        "deploy/web",
-        "-n",
-        "shop",
-        "--revision=77",
-    ])
-    .code(1)
-    .says("revision 77");
-    let json = out(&[
-        "rollout",
-        "history",
-        DEMO,
-        "deploy/web",
-        "-n",
-        "shop",
-        "-o",
-        "json",
-    ]);
+    kubereel!("rollout history {DEMO} deploy/web -n shop --revision=77")
+        .code(1)
+        .says("revision 77");
+    let json = kubereel!("rollout history {DEMO} deploy/web -n shop -o json").ok();
     let first: Value = serde_json::from_str(json.lines().next().expect("a line")).expect("JSON");
     assert_eq!(first["revision"], 1);
     let of = [&first["resource"], &first["namespace"], &first["workload"]];
     assert_eq!(of, ["deployments.apps", "shop", "web"]);
     assert_eq!(first["template"], Value::Null);
-    let asked = ["rollout", "history", DEMO, "deploy/web", "-n", "shop"];
-    let json = out(&[&asked[..], &["--revision=1", "-o", "json"]].concat());
-    let one: Value = serde_json::from_str(&json).expect("JSON");
+    let one = kubereel!("rollout history {DEMO} deploy/web -n shop --revision=1 -o json").json();
     let containers = one.pointer("/template/spec/containers");
-    assert!(containers.is_some_and(Value::is_array), "{json}");
+    assert!(containers.is_some_and(Value::is_array), "{one}");
     assert_eq!(
-        out(&["rollout", "status", DEMO, "deploy/web", "-n", "shop"]),
+        kubereel!("rollout status {DEMO} deploy/web -n shop").ok(),
         "deployment \"web\" successfully rolled out\n"
     );
-    let late = kubereel(&["rollout", "status", DEMO, "deploy/payments", "-n", "shop"]).code(1);
-    assert!(late.out.contains("payments"), "{late:?}");
-    let status = ["rollout", "status", DEMO, "deploy/payments", "-n", "shop"];
-    let json = kubereel(&[&status[..], &["-o", "json"]].concat()).code(1);
+    let late = kubereel!("rollout status {DEMO} deploy/payments -n shop").code(1);
+    late.prints("payments");
+    let json = kubereel!("rollout status {DEMO} deploy/payments -n shop -o json").code(1);
     let json: Value = serde_json::from_str(&json.out).expect("JSON");
     assert_eq!(json["workload"], "payments");
     assert_eq!(json["message"].as_str(), Some(late.out.trim_end()));
     assert_ne!(json["status"], "complete");
-    kubereel(&["rollout", "status", DEMO, "node/master-1"])
+    kubereel!("rollout status {DEMO} node/master-1")
         .code(2)
         .says("no rollouts");
 }
 
 #[test]
 fn rollouts_of_several_workloads_and_of_a_revision() {
-    let all = kubereel(&["rollout", "status", DEMO, "deploy", "-n", "shop"]).code(1);
+    let all = kubereel!("rollout status {DEMO} deploy -n shop").code(1);
     assert_eq!(all.out.lines().count(), 2, "{}", all.out);
-    let args = ["rollout", "status", DEMO, "deploy", "-n", "shop", "-l"];
-    let chosen = |selector: &str| kubereel(&[&args[..], &[selector]].concat());
+    let chosen = |selector: &str| kubereel!("rollout status {DEMO} deploy -n shop -l {selector}");
     assert_eq!(chosen("!none").code(1).out, all.out);
     chosen("none=x").code(0).says("No resources found.");
-    let histories = out(&["rollout", "history", DEMO, "deploy", "-n", "shop"]);
+    let histories = kubereel!("rollout history {DEMO} deploy -n shop").ok();
     assert_eq!(histories.matches("REVISION").count(), 2, "{histories}");
-    let web = ["rollout", "status", DEMO, "deploy/web", "-n", "shop"];
-    let at_revision = |revision: &str| kubereel(&[&web[..], &[revision]].concat());
-    at_revision("--revision=1").code(0);
-    at_revision("--revision=3")
-        .code(1)
-        .says("at revision 1, not 3");
-    kubereel(&["rollout", "history", DEMO, "deploy/none", "-n", "shop"]).code(1);
+    let at_revision =
+        |revision: u8| kubereel!("rollout status {DEMO} deploy/web -n shop --revision={revision}");
+    at_revision(1).code(0);
+    at_revision(3).code(1).says("at revision 1, not 3");
+    kubereel!("rollout history {DEMO} deploy/none -n shop").code(1);
 }
 
 #[test]
 fn what_a_recording_cannot_do_is_said_with_what_it_can() {
-    kubereel(&["logs", "run.reel", "pod/web-0"])
+    kubereel!("logs run.reel pod/web-0")
         .code(4)
         .says("a recording does not contain logs of containers")
         .says("kubereel describe run.reel pod/NAME");
-    kubereel(&["delete", "pod", "web-0"])
+    kubereel!("delete pod web-0")
         .code(1)
         .says("a recording cannot be changed");
-    kubereel(&["rollout", "restart", "deploy/web"])
+    kubereel!("rollout restart deploy/web")
         .code(1)
         .says("rollout history");
-    kubereel(&["lgos", "run.reel"]).code(2);
+    kubereel!("lgos run.reel").code(2);
 }
 
 #[test]
@@ -271,20 +235,12 @@ fn a_mark_names_its_moment() {
         script.finish();
     });
     let version = |at: &str| {
-        let args = [
-            "get",
-            reel.path(),
-            "pod/a",
-            "--at",
-            at,
-            "-o",
-            "jsonpath={.metadata.resourceVersion}",
-        ];
-        out(&args)
+        let rv = "jsonpath={.metadata.resourceVersion}";
+        kubereel!("get {reel} pod/a --at '{at}' -o {rv}").ok()
     };
     assert_eq!(version("mark:tests started"), "9");
     assert_eq!(version("mark:ENDED"), "11");
-    let ask = |at: &str| kubereel(&["get", reel.path(), "pods", "--at", at]).code(2);
+    let ask = |at: &str| kubereel!("get {reel} pods --at '{at}'").code(2);
     ask("mark:tests")
         .says("2 marks have \"tests\"")
         .says("--at 2026-11-21T14:00:01.000Z or");
@@ -294,25 +250,22 @@ fn a_mark_names_its_moment() {
 #[test]
 fn times_without_an_offset_are_read_in_a_zone() {
     let reel = super::run::pods_with_gap();
-    let rv = |args: &[&str]| {
-        let form = ["-o", "jsonpath={.metadata.resourceVersion}"];
-        out(&[&["get", reel.path(), "pod/a"], args, &form].concat())
+    let rv = |at: &str| {
+        let rv = "jsonpath={.metadata.resourceVersion}";
+        kubereel!("get {reel} pod/a {at} -o {rv}").ok()
     };
-    assert_eq!(
-        rv(&["--at", "2026-11-21 16:00:05", "--tz", "Etc/GMT-2"]),
-        "14"
-    );
-    assert_eq!(rv(&["--tz=Etc/GMT-2", "--at", "16:00:05"]), "14");
-    assert_eq!(rv(&["--tz=Etc/GMT-2", "--at", "14:00:05Z"]), "14");
-    assert_eq!(rv(&["--at", "2026-11-21 14:00:05"]), "14");
-    kubereel(&["get", reel.path(), "pods", "--tz", "Mars/Base"])
+    assert_eq!(rv("--at '2026-11-21 16:00:05' --tz Etc/GMT-2"), "14");
+    assert_eq!(rv("--tz=Etc/GMT-2 --at 16:00:05"), "14");
+    assert_eq!(rv("--tz=Etc/GMT-2 --at 14:00:05Z"), "14");
+    assert_eq!(rv("--at '2026-11-21 14:00:05'"), "14");
+    kubereel!("get {reel} pods --tz Mars/Base")
         .code(2)
         .says("Europe/Berlin");
 }
 
 #[test]
 fn writers_are_counted() {
-    let told = out(&["top-writers", DEMO, "-o", "json", "--limit", "3"]);
+    let told = kubereel!("top-writers {DEMO} -o json --limit 3").ok();
     let told: Value = serde_json::from_str(&told).expect("JSON");
     for list in ["resources", "managers", "objects"] {
         let counts: Vec<u64> = told[list]
@@ -327,22 +280,22 @@ fn writers_are_counted() {
             "{list}: {counts:?}"
         );
     }
-    let page = out(&["top-writers", DEMO, "pods", "-n", "shop"]);
+    let page = kubereel!("top-writers {DEMO} pods -n shop").ok();
     for title in ["RESOURCE", "MANAGER", "OBJECT"] {
         assert!(page.contains(title), "{page}");
     }
-    let resources = out(&["top-writers", DEMO, "pods", "-o", "json"]);
+    let resources = kubereel!("top-writers {DEMO} pods -o json").ok();
     let resources: Value = serde_json::from_str(&resources).expect("JSON");
     assert_eq!(resources["resources"].as_array().expect("a list").len(), 1);
     assert_eq!(resources["resources"][0]["writes"], resources["writes"]);
-    kubereel(&["top-writers", DEMO, "-n", "shpo"])
+    kubereel!("top-writers {DEMO} -n shpo")
         .code(1)
         .says("did you mean shop?");
 }
 
 #[test]
 fn the_version_is_told_with_its_sources() {
-    let told: Value = serde_json::from_str(&out(&["version", "-o", "json"])).expect("JSON");
+    let told: Value = serde_json::from_str(&kubereel!("version -o json").ok()).expect("JSON");
     assert_eq!(told["version"], env!("CARGO_PKG_VERSION"));
     assert!(
         told["target"]
@@ -354,28 +307,31 @@ fn the_version_is_told_with_its_sources() {
             .as_str()
             .is_some_and(|format| format.contains('.'))
     );
-    let yaml = out(&["version", "-o", "yaml", "-n", "shop"]);
+    let yaml = kubereel!("version -o yaml -n shop").ok();
     let version = format!("version: {}\n", env!("CARGO_PKG_VERSION"));
     assert!(yaml.contains(&version), "{yaml}");
-    let long = out(&["--version"]);
+    let long = kubereel!("--version").ok();
     assert!(long.contains("commit") && long.contains("target"), "{long}");
-    assert_eq!(long, out(&["version"]), "the formats, too");
+    assert_eq!(long, kubereel!("version").ok(), "the formats, too");
 }
 
 #[test]
 fn topics_and_schemas_are_printed() {
-    assert!(out(&["help", "time"]).contains("problem:1"));
-    assert!(out(&["help", "exit-codes"]).contains("130"));
-    assert!(out(&["help", "filter"]).contains("ns:shop"));
-    assert!(out(&["help", "rules"]).contains("CEL"));
-    assert!(out(&["help", "get"]).contains("Usage: kubereel get"));
-    let schema: Value = serde_json::from_str(&out(&["schema", "problems"])).expect("JSON");
+    assert!(kubereel!("help time").ok().contains("problem:1"));
+    assert!(kubereel!("help exit-codes").ok().contains("130"));
+    assert!(kubereel!("help filter").ok().contains("ns:shop"));
+    assert!(kubereel!("help rules").ok().contains("CEL"));
+    assert!(kubereel!("help get").ok().contains("Usage: kubereel get"));
+    let schema: Value = serde_json::from_str(&kubereel!("schema problems").ok()).expect("JSON");
     assert_eq!(schema["title"], "kubereel problems -o json");
-    assert!(out(&["schema"]).lines().any(|name| name == "test --list"));
-    kubereel(&["schema", "get"])
-        .code(2)
-        .says("kubereel explain");
-    kubereel(&["schema", "problms"])
+    assert!(
+        kubereel!("schema")
+            .ok()
+            .lines()
+            .any(|name| name == "test --list")
+    );
+    kubereel!("schema get").code(2).says("kubereel explain");
+    kubereel!("schema problms")
         .code(2)
         .says("did you mean problems?");
 }
@@ -533,7 +489,9 @@ fn words_are_completed_from_the_reel() {
     );
     for shell in ["bash", "zsh", "fish"] {
         assert!(
-            out(&["completion", shell]).contains("KUBEREEL_COMPLETE"),
+            kubereel!("completion {shell}")
+                .ok()
+                .contains("KUBEREEL_COMPLETE"),
             "{shell}"
         );
     }
@@ -569,10 +527,10 @@ fn words_are_completed_from_the_reel_that_is_not_named() {
 
 #[test]
 fn writers_are_those_of_the_histories() {
-    let nodes = out(&["get", DEMO, "nodes", "-o", "name"]);
+    let nodes = kubereel!("get {DEMO} nodes -o name").ok();
     let (mut writes, mut managers) = (0, BTreeMap::new());
     for node in nodes.lines() {
-        let history = out(&["history", DEMO, node, "-o", "json"]);
+        let history = kubereel!("history {DEMO} {node} -o json").ok();
         let history: Value = serde_json::from_str(&history).expect("JSON");
         for version in history["items"].as_array().expect("versions") {
             if version["item"] != "version" || version["evidence"] == "initial" {
@@ -592,7 +550,7 @@ fn writers_are_those_of_the_histories() {
             }
         }
     }
-    let told = out(&["top-writers", DEMO, "nodes", "-o", "json", "--limit", "100"]);
+    let told = kubereel!("top-writers {DEMO} nodes -o json --limit 100").ok();
     let told: Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!(told["writes"], writes);
     let counted = told["managers"]
@@ -639,7 +597,7 @@ fn hints_name_the_reel_and_the_object() {
     ] {
         kubereel(words).code(2).says(&hint);
     }
-    kubereel(&["get", DEMO, "co", "--sort-by", "foo"])
+    kubereel!("get {DEMO} co --sort-by foo")
         .code(2)
         .says(&format!(
             "kubereel get {DEMO} clusteroperators.config.openshift.io -o yaml"
@@ -663,7 +621,7 @@ fn a_mark_is_not_written_into_a_reel() {
     let reel = folder.path().join("run.reel");
     std::fs::copy(DEMO, &reel).expect("copied");
     let reel = reel.to_str().expect("text");
-    kubereel(&["mark", "--file", reel, "tests started"])
+    kubereel!("mark --file {reel} 'tests started'")
         .code(2)
         .says("run.reel.marks");
     let before = std::fs::read(DEMO).expect("read");

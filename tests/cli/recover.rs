@@ -66,7 +66,7 @@ impl Copies {
         let name = damaged.rsplit('/').next().expect("a name");
         let new = self.path(&format!("new-{name}"));
         let new = new.to_str().expect("text").to_owned();
-        let _stats = kubereel(&["recover", damaged, &new]).code(1);
+        let _stats = kubereel!("recover {damaged} {new}").code(1);
         new
     }
 
@@ -84,7 +84,7 @@ impl Copies {
 #[test]
 fn a_reel_whose_container_alone_is_damaged_answers_everything() {
     let copies = Copies::new();
-    let whole = kubereel(&["get", DEMO, "clusteroperators"]);
+    let whole = kubereel!("get {DEMO} clusteroperators");
     let mut zeroed = copies.bytes.clone();
     zeroed[..512].fill(0);
     let mut page = copies.bytes.clone();
@@ -100,15 +100,15 @@ fn a_reel_whose_container_alone_is_damaged_answers_everything() {
         ("longer.reel", [&copies.bytes[..], b"<!-- end -->"].concat()),
     ] {
         let path = copies.write(name, &bytes);
-        let ran = kubereel(&["get", &path, "clusteroperators"]);
+        let ran = kubereel!("get {path} clusteroperators");
         assert_eq!(
             (ran.code, &ran.out),
             (whole.code, &whole.out),
             "{name}: {ran:#?}"
         );
-        let info = kubereel(&["info", &path]).code(3).out;
+        let info = kubereel!("info {path}").code(3).out;
         assert!(info.contains("nothing is lost by this"), "{name}: {info}");
-        kubereel(&["scan", &path])
+        kubereel!("scan {path}")
             .code(0)
             .says("no known form of a secret was found\n");
     }
@@ -121,7 +121,7 @@ fn where_no_record_can_be_read_no_time_is_told() {
     let half = bytes.len() / 2;
     bytes[..half].fill(0);
     let path = copies.write("half.reel", &bytes);
-    let info = kubereel(&["info", &path]).code(3).out;
+    let info = kubereel!("info {path}").code(3).out;
     assert!(info.contains("at an unknown time, records "), "{info}");
     assert!(
         !info.contains("1970") && !info.contains("00:00:00"),
@@ -164,12 +164,12 @@ fn where_the_first_records_are_lost_the_recording_begins_with_the_first_readable
     let copies = Copies::new();
     let path = copies.without_begin();
     for command in ["info", "story"] {
-        let out = kubereel(&[command, &path]).code(3).out;
+        let out = kubereel!("{command} {path}").code(3).out;
         assert!(out.contains("2026-11-22") && !out.contains("1970"), "{out}");
         assert!(!out.contains("nothing is lost by this"), "{out}");
     }
     let _counts = outputs(&path, "top-writers --from 23:21:12 --to 23:21:13", 3);
-    let export = kubereel(&["export", &path, "-o", "jsonl"]).code(3).err;
+    let export = kubereel!("export {path} -o jsonl").code(3).err;
     assert!(
         export.contains("records up to 6143 lie where the reel is damaged"),
         "{export}"
@@ -181,7 +181,7 @@ fn info_lists_unreadable_texts_as_verify_does() {
     let copies = Copies::new();
     let path = copies.zeroed("texts.reel", 204_800..270_336);
     let listed = |command: &str, place: &str| {
-        let out = kubereel(&[command, &path, "-o", "json"]).code(3).out;
+        let out = kubereel!("{command} {path} -o json").code(3).out;
         let said: Value = serde_json::from_str(&out).expect("JSON");
         said.pointer(place).cloned().expect("a list")
     };
@@ -255,10 +255,10 @@ fn an_object_whose_versions_can_be_read_is_known() {
 fn a_cut_reel_names_times_and_records_and_answers_the_rest() {
     let copies = Copies::new();
     let path = copies.cut();
-    let info = kubereel(&["info", &path]).code(3).out;
+    let info = kubereel!("info {path}").code(3).out;
     assert!(info.contains("cut off: "), "{info}");
     assert!(info.contains("of any resource are unreadable"), "{info}");
-    let out = kubereel(&["info", &path, "-o", "json"]).code(3).out;
+    let out = kubereel!("info {path} -o json").code(3).out;
     let info: Value = serde_json::from_str(&out).expect("JSON");
     let damage = info["damage"].as_array().expect("a list");
     let sessions = info["sessions"].as_array().expect("a list");
@@ -269,9 +269,9 @@ fn a_cut_reel_names_times_and_records_and_answers_the_rest() {
         .find(|one| one["last"].is_u64())
         .expect("lost records");
     assert!(lost["first"].as_u64() < lost["last"].as_u64() && lost["from"].is_string());
-    let early = kubereel(&["get", &path, "nodes", "--at", "+10s"]).ok();
+    let early = kubereel!("get {path} nodes --at +10s").ok();
     assert!(early.contains("Ready"), "{early}");
-    let verdict = kubereel(&["verify", &path]).code(3).out;
+    let verdict = kubereel!("verify {path}").code(3).out;
     assert!(verdict.contains("damaged"), "{verdict}");
     // What was asked ends before the damage.
     for (command, object) in [
@@ -295,11 +295,11 @@ fn a_cut_reel_names_times_and_records_and_answers_the_rest() {
     }
     let late = ["--for=condition=Degraded", "--never", "--to", "23:21:50"];
     let _never = kubereel(&[&["wait", &path, "co/image-registry"], &late[..]].concat()).code(3);
-    let story = kubereel(&["story", &path]).code(3).out;
+    let story = kubereel!("story {path}").code(3).out;
     assert!(story.contains("to 4.21.9: end not observed"), "{story}");
     assert!(story.contains("At the end: not known"), "{story}");
     assert!(!story.contains("[to the end"), "{story}");
-    let out = kubereel(&["story", &path, "-o", "json"]).code(3).out;
+    let out = kubereel!("story {path} -o json").code(3).out;
     let story: Value = serde_json::from_str(&out).expect("JSON");
     for (pointer, value) in [
         ("/is_end_known", false),
@@ -315,25 +315,23 @@ fn recover_writes_a_whole_reel_that_says_what_is_lost() {
     let copies = Copies::new();
     let path = copies.cut();
     let to = copies.path("new.reel").to_str().expect("text").to_owned();
-    let out = kubereel(&["recover", &path, &to, "-o", "json"]).code(1).out;
+    let out = kubereel!("recover {path} {to} -o json").code(1).out;
     let stats: Value = serde_json::from_str(&out).expect("JSON");
     assert!(stats["events"].as_u64() > Some(2_000), "{stats}");
     assert!(stats["lost_records"].as_u64() > Some(1_000), "{stats}");
     assert_eq!(stats["losses"].as_array().map(Vec::is_empty), Some(false));
-    let verdict = kubereel(&["verify", &to]).code(1).out;
+    let verdict = kubereel!("verify {to}").code(1).out;
     assert!(verdict.contains("all checksums match"), "{verdict}");
     assert!(
         verdict.contains("the file that this one was recovered from"),
         "{verdict}"
     );
-    let info = kubereel(&["info", &to]).ok();
+    let info = kubereel!("info {to}").ok();
     assert!(
         info.contains("are lost (the file that this one was recovered from"),
         "{info}"
     );
-    let _refused = kubereel(&["recover", &path, &to])
-        .code(2)
-        .says("file exists");
+    let _refused = kubereel!("recover {path} {to}").code(2).says("file exists");
     let none = copies.write("none.reel", b"nothing of a reel");
     let _refused = kubereel(&[
         "recover",
@@ -359,7 +357,7 @@ fn behind_a_lost_end_nothing_is_known_and_nothing_lasts_to_the_end() {
     let copies = Copies::new();
     let cut = copies.cut();
     let new = copies.path("new.reel").to_str().expect("text").to_owned();
-    let _stats = kubereel(&["recover", &cut, &new]).code(1);
+    let _stats = kubereel!("recover {cut} {new}").code(1);
     for path in [&cut, &new] {
         // The recording went on until 23:22:14.
         for at in ["end", "23:21:50"] {
@@ -375,7 +373,7 @@ fn behind_a_lost_end_nothing_is_known_and_nothing_lasts_to_the_end() {
     assert!(waited.contains("met for at least "), "{waited}");
     assert!(waited.contains("exact: no gaps before it"), "{waited}");
     // Of a Pod that came later, each command knows that it was not there yet.
-    let later = kubereel(&["get", DEMO, "pods", "-A", "-o", "json", "--at", "23:22:00"]).ok();
+    let later = kubereel!("get {DEMO} pods -A -o json --at 23:22:00").ok();
     let later: Value = serde_json::from_str(&later).expect("JSON");
     let created = |pod: &&Value| {
         let created = pod["metadata"]["creationTimestamp"].as_str();
@@ -405,7 +403,7 @@ fn a_page_says_which_of_its_lists_cannot_be_read() {
     let mut bytes = copies.bytes.clone();
     bytes[200_704..241_664].fill(0);
     let path = copies.write("bodies.reel", &bytes);
-    let whole = kubereel(&["describe", DEMO, "node/worker-1", "--at", "23:21:24.3"]).ok();
+    let whole = kubereel!("describe {DEMO} node/worker-1 --at 23:21:24.3").ok();
     assert!(!whole.contains("(at least "), "{whole}");
     let page = outputs(&path, "describe node/worker-1 --at 23:21:24.3", 3);
     assert!(page.contains("(at least "), "{page}");
@@ -419,7 +417,7 @@ fn a_page_says_which_of_its_lists_cannot_be_read() {
 fn intervals_end_where_damage_hides_their_objects() {
     let copies = Copies::new();
     let path = copies.cut();
-    let out = kubereel(&["intervals", &path, "-o", "json"]).code(3).out;
+    let out = kubereel!("intervals {path} -o json").code(3).out;
     let lines = out.lines().map(serde_json::from_str);
     let all: Vec<Value> = lines.collect::<Result<_, _>>().expect("JSON lines");
     let of = |source: &str| -> Vec<&Value> {
@@ -442,19 +440,19 @@ fn intervals_end_where_damage_hides_their_objects() {
         "{cut:#?}"
     );
     assert!(!out.contains("never completed"), "{out}");
-    let phases = kubereel(&["intervals", &path, "--source", "ClusterPhase"])
+    let phases = kubereel!("intervals {path} --source ClusterPhase")
         .code(3)
         .out;
     assert!(phases.contains(", end not observed"), "{phases}");
     // The recovered copy says the same of what is lost.
     let recovered = copies.path("recovered.reel");
     let recovered = recovered.to_str().expect("text");
-    let _page = kubereel(&["recover", &path, recovered]);
-    let out = kubereel(&["intervals", recovered, "--source", "RecordingGap"])
+    let _page = kubereel!("recover {path} {recovered}");
+    let out = kubereel!("intervals {recovered} --source RecordingGap")
         .code(4)
         .out;
     assert!(out.contains("resource/pods"), "{out}");
-    let out = kubereel(&["intervals", recovered, "--source", "ClusterPhase"])
+    let out = kubereel!("intervals {recovered} --source ClusterPhase")
         .code(4)
         .out;
     assert!(out.contains(", end not observed"), "{out}");
@@ -466,7 +464,7 @@ fn intervals_end_where_the_next_versions_of_their_objects_are_unreadable() {
     let mut bytes = copies.bytes.clone();
     bytes[49 * 4096..59 * 4096].fill(0);
     let path = copies.write("middle.reel", &bytes);
-    let phases = kubereel(&["intervals", &path, "--source", "ClusterPhase"])
+    let phases = kubereel!("intervals {path} --source ClusterPhase")
         .code(3)
         .out;
     assert!(
@@ -515,14 +513,14 @@ fn all_commands_count_the_same_loss() {
     let stats = json(&["recover", &path, &to, "-o", "json"]);
     assert_eq!(stats["lost_events"], events);
     assert_eq!(stats["lost_records"], records);
-    let exported = kubereel(&["export", &path]).code(3);
+    let exported = kubereel!("export {path}").code(3);
     let lines = u64::try_from(exported.out.lines().count()).expect("a number");
     assert_eq!(info["events"]["total"], lines + events);
-    let page = kubereel(&["info", &path]).out;
+    let page = kubereel!("info {path}").out;
     let words = page.lines().find_map(|line| line.strip_prefix("lost "));
     let words = words.expect("a line about the loss").trim();
     assert!(exported.err.contains(words), "{words}: {}", exported.err);
-    let verdict = kubereel(&["verify", &path]).out;
+    let verdict = kubereel!("verify {path}").out;
     assert!(verdict.contains(words), "{words}: {verdict}");
     // What is stored as a difference from a lost object is not observed.
     let damage = info["damage"].as_array().expect("a list");
@@ -562,13 +560,13 @@ fn a_moment_before_a_lost_begin_is_not_outside_of_the_recording() {
     let mut bytes = fs::read(&sealed).expect("the sealed reel");
     bytes[4096..17 * 4096].fill(0);
     let path = copies.write("begin.reel", &bytes);
-    let page = kubereel(&["info", &path]).code(3).out;
+    let page = kubereel!("info {path}").code(3).out;
     assert!(page.contains("records 0–"), "{page}");
     assert!(page.contains(" bytes are not in whole rows"), "{page}");
     let recovered = copies.path("recovered.reel");
     let _page = kubereel(&["recover", &path, &text(&recovered)]).code(1);
     for path in [path, text(&recovered)] {
-        let early = kubereel(&["get", &path, "pods", "-A", "--at", "23:21:20"]).code(3);
+        let early = kubereel!("get {path} pods -A --at 23:21:20").code(3);
         assert!(!early.err.contains("outside of the recording"), "{early:?}");
     }
 }
@@ -586,8 +584,8 @@ fn a_moment_among_lost_records_of_a_sealed_reel_is_not_known() {
         let mut bytes = bytes.clone();
         bytes[page * 4096..(page + 2) * 4096].fill(0);
         let path = copies.write("holes.reel", &bytes);
-        let info: Value = serde_json::from_str(&kubereel(&["info", &path, "-o", "json"]).out)
-            .expect("the JSON of info");
+        let info: Value =
+            serde_json::from_str(&kubereel!("info {path} -o json").out).expect("the JSON of info");
         for lost in info["damage"].as_array().expect("a list") {
             let time =
                 |field: &str| -> Option<jiff::Timestamp> { lost[field].as_str()?.parse().ok() };
@@ -612,14 +610,14 @@ fn a_moment_among_lost_records_of_a_sealed_reel_is_not_known() {
 fn what_is_chosen_may_be_among_the_lost_records() {
     let copies = Copies::new();
     let path = copies.cut();
-    kubereel(&["wait", &path, "pods", "-n", "shop", "--all", "--for=create"])
+    kubereel!("wait {path} pods -n shop --all --for=create")
         .code(3)
         .says("the reel is damaged");
     let to = ["--from", "+60s"];
     kubereel(&[&["wait", &path, "co/etcd", "--for=delete"], &to[..]].concat())
         .code(3)
         .says("the reel is damaged");
-    let diff = kubereel(&["diff", &path, "--from", "+38s", "--to", "+45s"]).code(3);
+    let diff = kubereel!("diff {path} --from +38s --to +45s").code(3);
     diff.says("as far as both states are known");
 }
 
@@ -627,8 +625,8 @@ fn what_is_chosen_may_be_among_the_lost_records() {
 fn a_loss_behind_the_moment_takes_nothing_from_the_answer() {
     let copies = Copies::new();
     let path = copies.cut();
-    let whole = kubereel(&["upgrade", DEMO, "--at", "+15s", "-o", "json"]);
-    let cut = kubereel(&["upgrade", &path, "--at", "+15s", "-o", "json"]);
+    let whole = kubereel!("upgrade {DEMO} --at +15s -o json");
+    let cut = kubereel!("upgrade {path} --at +15s -o json");
     assert_eq!((cut.code, cut.out), (whole.code, whole.out));
 }
 
@@ -638,8 +636,8 @@ fn of_a_recovered_reel_no_good_end_is_claimed() {
     let path = copies.cut();
     let recovered = copies.path("recovered.reel");
     let recovered = recovered.to_str().expect("text");
-    let _page = kubereel(&["recover", &path, recovered]);
-    let story = kubereel(&["story", recovered]).out;
+    let _page = kubereel!("recover {path} {recovered}");
+    let story = kubereel!("story {recovered}").out;
     assert!(!story.contains("At the end: no open problem"), "{story}");
     assert!(
         !story.contains("At the end: all of it had recovered"),
@@ -656,7 +654,7 @@ fn rules_do_not_compare_across_what_cannot_be_read() {
         let mut bytes = copies.bytes.clone();
         bytes[page * 4096..(page + 10) * 4096].fill(0);
         let path = copies.write("holes.reel", &bytes);
-        let judged = kubereel(&["test", &path, "--only", "leases-are-released", "-o", "json"]);
+        let judged = kubereel!("test {path} --only leases-are-released -o json");
         let judged: Value = serde_json::from_str(&judged.out).expect("the JSON of test");
         let run = &judged["runs"][0];
         assert_eq!(run["counts"]["flake"], 0, "page {page}");
@@ -691,7 +689,7 @@ fn the_moments_of_an_upgrade_are_those_that_can_be_read() {
     let copies = Copies::new();
     let path = copies.without_last_bodies();
     let new = copies.path("new.reel").to_str().expect("text").to_owned();
-    let _stats = kubereel(&["recover", &path, &new]).code(1);
+    let _stats = kubereel!("recover {path} {new}").code(1);
     let whole = outputs(DEMO, "get co/etcd --at upgrade:start", 0);
     for path in [&path, &new] {
         let begin = outputs(path, "get co/etcd --at upgrade:start", 0);

@@ -2,6 +2,7 @@
 
 use crate::script::{Script, Stream, Thing, pod};
 use kubereel_format::{EndCause, EventType, Evidence, NotCoveredReason};
+use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{PoisonError, RwLock};
@@ -25,10 +26,31 @@ impl Ran {
         self.code(0).out
     }
 
+    /// Checks the exit code and reads the JSON on stdout.
+    #[track_caller]
+    pub(crate) fn json(self) -> serde_json::Value {
+        serde_json::from_str(&self.ok()).expect("JSON")
+    }
+
+    /// Checks the exit code and reads the lines on stdout, each of which is JSON.
+    #[track_caller]
+    pub(crate) fn json_lines(self) -> Vec<serde_json::Value> {
+        let out = self.ok();
+        let lines = out.lines().map(serde_json::from_str);
+        lines.collect::<Result<_, _>>().expect("JSON lines")
+    }
+
     /// Checks the exit code.
     #[track_caller]
     pub(crate) fn code(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self:#?}");
+        self
+    }
+
+    /// Checks that stdout has words.
+    #[track_caller]
+    pub(crate) fn prints(&self, words: &str) -> &Self {
+        assert!(self.out.contains(words), "{words:?} not in {self:#?}");
         self
     }
 
@@ -57,6 +79,21 @@ pub(crate) fn program() -> Command {
 #[must_use]
 pub(crate) fn kubereel(args: &[&str]) -> Ran {
     run(program().args(args))
+}
+
+/// Runs the program with the words of a line; a word with blanks stands in single quotes.
+#[must_use]
+pub(crate) fn kubereel_line(line: &str) -> Ran {
+    let parts = line.split('\'').enumerate();
+    let words = parts.flat_map(|(index, part)| {
+        let is_quoted = index % 2 == 1;
+        if is_quoted {
+            vec![part]
+        } else {
+            part.split_whitespace().collect()
+        }
+    });
+    run(program().args(words))
 }
 
 /// Runs a program that is ready.
@@ -138,6 +175,13 @@ impl Reel {
     }
 }
 
+/// Its path.
+impl Display for Reel {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.path())
+    }
+}
+
 pub(crate) const A: Thing<'static> = Thing {
     namespace: "default",
     name: "a",
@@ -200,8 +244,9 @@ pub(crate) struct Spell {
 /// Returns the values that a field of the demo's operator image-registry had, as `history` has them.
 pub(crate) fn demo_values(field: &str) -> Vec<serde_json::Value> {
     let operator = "co/image-registry";
-    let args = ["history", DEMO, operator, "--field", field, "-o", "json"];
-    let mut told: serde_json::Value = serde_json::from_str(&kubereel(&args).ok()).expect("JSON");
+    let mut told: serde_json::Value =
+        serde_json::from_str(&kubereel!("history {DEMO} {operator} --field {field} -o json").ok())
+            .expect("JSON");
     serde_json::from_value(told.pointer_mut("/items").expect("items").take()).expect("a list")
 }
 

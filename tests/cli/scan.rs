@@ -52,7 +52,7 @@ fn what_redaction_left_has_no_known_secret_and_what_it_did_not_see_has() {
     let folder = tempfile::tempdir().expect("a folder");
     let input = planted(folder.path());
     let as_it_was = import(folder.path(), &input, &[]);
-    let ran = kubereel(&["scan", &as_it_was, "--canary", "yellow-canary-bird"])
+    let ran = kubereel!("scan {as_it_was} --canary yellow-canary-bird")
         .code(1)
         .says("secrets in the reel");
     for words in [
@@ -73,19 +73,19 @@ fn what_redaction_left_has_no_known_secret_and_what_it_did_not_see_has() {
     let canaries = folder.path().join("canaries.txt");
     std::fs::write(&canaries, "yellow-canary-bird\r\n\nanother-canary\n").expect("written");
     let canaries = canaries.to_str().expect("text");
-    let ran = kubereel(&["scan", &redacted, "--canaries", canaries])
+    let ran = kubereel!("scan {redacted} --canaries {canaries}")
         .code(0)
         .says("no known form of a secret was found")
         .says("2 canaries");
     assert_eq!(ran.out, "");
     let raw = std::fs::read(&redacted).expect("a reel");
     assert!(!String::from_utf8_lossy(&raw).contains("canary"));
-    let out = kubereel(&["export", &redacted]).ok();
+    let out = kubereel!("export {redacted}").ok();
     assert!(
         !out.contains("canary") && !out.contains("Y2FuYXJ5"),
         "{out}"
     );
-    let page = kubereel(&["info", &redacted]).ok();
+    let page = kubereel!("info {redacted}").ok();
     assert!(page.contains("by policy 4"), "{page}");
     assert!(page.contains("4 values replaced"), "{page}");
     assert!(!page.contains("canary"), "{page}");
@@ -156,12 +156,12 @@ fn canaries_are_read_as_editors_write_them_and_none_is_a_mistake() {
     let path = canaries.to_str().expect("text");
     for text in ["\u{feff}yellow-canary-bird\n", "yellow-canary-bird \t\r\n"] {
         std::fs::write(&canaries, text).expect("written");
-        let ran = kubereel(&["scan", &reel, "--canaries", path]).code(1);
-        assert!(ran.out.contains("canary 1 (plain)"), "{ran:#?}");
+        let ran = kubereel!("scan {reel} --canaries {path}").code(1);
+        ran.prints("canary 1 (plain)");
     }
     for text in ["", "\u{feff}\n \n"] {
         std::fs::write(&canaries, text).expect("written");
-        let _ran = kubereel(&["scan", &reel, "--canaries", path])
+        let _ran = kubereel!("scan {reel} --canaries {path}")
             .code(2)
             .says("error: no word in the file: ");
     }
@@ -175,7 +175,7 @@ fn rules_of_ones_own_are_applied_and_sought() {
     std::fs::write(&rules, "rules:\n- {name: licences, text: 'LIC-[0-9]{6}'}\n").expect("written");
     let rules = rules.to_str().expect("text");
     let without = import(folder.path(), &input, &["--redact"]);
-    let out = kubereel(&["scan", &without, "--redact-extra", rules, "-o", "json"])
+    let out = kubereel!("scan {without} --redact-extra {rules} -o json")
         .code(1)
         .out;
     assert!(
@@ -187,9 +187,9 @@ fn rules_of_ones_own_are_applied_and_sought() {
         &input,
         &["--redact", "--redact-extra", rules],
     );
-    let out = kubereel(&["scan", &with, "--redact-extra", rules, "-o", "json"]).ok();
+    let out = kubereel!("scan {with} --redact-extra {rules} -o json").ok();
     assert!(out.contains(r#""verdict": "no-known-secret""#), "{out}");
-    let page = kubereel(&["info", &with]).ok();
+    let page = kubereel!("info {with}").ok();
     assert!(page.contains("1 extra rules ("), "{page}");
 }
 
@@ -208,7 +208,7 @@ fn of_a_damaged_reel_nobody_says_that_nothing_was_found() {
         *byte ^= 0x55;
     }
     std::fs::write(&reel, bytes).expect("written");
-    let ran = kubereel(&["scan", &reel]);
+    let ran = kubereel!("scan {reel}");
     // Damage may be such that the file does not open at all.
     assert!(matches!(ran.code, Some(3 | 4)), "{ran:#?}");
     assert!(
@@ -227,7 +227,7 @@ fn high_entropy_is_listed_apart_and_counts_only_when_asked() {
     let random = r#""message":"unit vQ7pL2mZ9kT4wX8rB3nY6c started""#;
     std::fs::write(&input, line("Event", "events", random)).expect("written");
     let reel = import(folder.path(), input.to_str().expect("text"), &["--redact"]);
-    let ran = kubereel(&["scan", &reel])
+    let ran = kubereel!("scan {reel}")
         .code(0)
         .says("no known form of a secret was found")
         .says("high entropy, mostly not secrets: 1 string");
@@ -236,8 +236,8 @@ fn high_entropy_is_listed_apart_and_counts_only_when_asked() {
         "{ran:#?}"
     );
     assert!(!ran.out.contains("vQ7pL"), "{ran:#?}");
-    kubereel(&["scan", &reel, "--strict"]).code(1);
-    let out = kubereel(&["scan", &reel, "-o", "json"]).ok();
+    kubereel!("scan {reel} --strict").code(1);
+    let out = kubereel!("scan {reel} -o json").ok();
     assert!(out.contains(r#""high_entropy_total": 1"#), "{out}");
 
     std::fs::write(
@@ -250,8 +250,8 @@ fn high_entropy_is_listed_apart_and_counts_only_when_asked() {
         input.to_str().expect("text"),
         &["--redact", "--force"],
     );
-    let ran = kubereel(&["scan", &reel]).code(1);
-    assert!(ran.out.contains("github-token (hex)"), "{ran:#?}");
+    let ran = kubereel!("scan {reel}").code(1);
+    ran.prints("github-token (hex)");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn mistakes_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let input = planted(folder.path());
     let reel = import(folder.path(), &input, &["--redact"]);
-    kubereel(&["scan", &reel, "--canary", "abc"])
+    kubereel!("scan {reel} --canary abc")
         .code(2)
         .says("canary 1 is too short: 3 bytes");
     let rules = folder.path().join("own.yaml");
@@ -274,7 +274,7 @@ fn mistakes_are_told() {
             .says("own.yaml:2:")
             .says("not a regular expression");
     }
-    kubereel(&["scan", &reel, "--canaries", "absent.txt"])
+    kubereel!("scan {reel} --canaries absent.txt")
         .code(2)
         .says("absent.txt: no such file or directory");
 }

@@ -1,6 +1,6 @@
 //! `kubereel seal`: the same recording in fewer bytes, found and read everywhere; what cannot be sealed stays as it is.
 
-use super::run::{DEMO, Ran, kubereel, program, run};
+use super::run::{DEMO, Ran, program, run};
 use kubereel_format::{Appender, Note, Stamp};
 use serde_json::Value;
 use std::fs;
@@ -96,7 +96,7 @@ fn a_sealed_reel_is_found_in_folders_and_compressed_files() {
     let shelf = Shelf::new();
     shelf.kubereel("seal run.reel small.reel").ok();
     assert!(shelf.bytes("run.reel") == fs::read(DEMO).expect("the demo"));
-    let whole = kubereel(&["story", DEMO]).ok();
+    let whole = kubereel!("story {DEMO}").ok();
     fs::create_dir(shelf.path("job")).expect("a folder");
     let zipped = Command::new("gzip").arg(shelf.path("small.reel")).status();
     assert!(zipped.expect("gzip runs").success());

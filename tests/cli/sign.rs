@@ -1,7 +1,7 @@
 //! `kubereel sign` and `verify --signer`, compared with the `ssh-keygen` of this machine in both
 //! directions.
 
-use super::run::{DEMO, Ran, kubereel, program, run};
+use super::run::{DEMO, Ran, program, run};
 use serde_json::Value;
 use std::fs;
 use std::io::Write as _;
@@ -92,7 +92,7 @@ fn real_ssh_keygen_accepts_each_signature_and_each_of_its_own_is_accepted() {
     let digest: Value = serde_json::from_str(&digest).expect("JSON");
     let digest = digest["digest"].as_str().expect("a digest");
     assert_eq!(statement, format!("kubereel recording {digest}\n"));
-    let code = kubereel(&["verify", DEMO]).code.expect("a code");
+    let code = kubereel!("verify {DEMO}").code.expect("a code");
     for (name, kind) in [
         ("ed", "ed25519"),
         ("p256", "ecdsa -b 256"),
@@ -135,7 +135,7 @@ fn a_bad_signature_and_none_are_told_apart() {
     let Some(desk) = Desk::new() else { return };
     desk.key("ann", "ed25519", "''");
     desk.key("bob", "ed25519", "''");
-    let code = kubereel(&["verify", DEMO]).code.expect("a code");
+    let code = kubereel!("verify {DEMO}").code.expect("a code");
     let found = desk.check("--signer ann.signers", code.max(1));
     assert_eq!(found["state"], "unsigned", "{found}");
     let found = desk.check("--signer ann.signers --signature other.sig", code.max(1));
@@ -216,7 +216,7 @@ fn a_signature_is_of_the_recording_and_not_of_the_file() {
     let Some(desk) = Desk::new() else { return };
     desk.key("ann", "ed25519", "''");
     desk.kubereel("sign run.reel -k ann").ok();
-    let code = kubereel(&["verify", DEMO]).code.expect("a code");
+    let code = kubereel!("verify {DEMO}").code.expect("a code");
     let zipped = Command::new("gzip")
         .arg("-n")
         .arg(desk.path("run.reel"))
@@ -269,7 +269,7 @@ fn an_encrypted_key_is_opened_as_the_tools_of_openssh_do() {
     }
     let found = desk.check(
         "--signer ann.signers",
-        kubereel(&["verify", DEMO]).code.expect("a code"),
+        kubereel!("verify {DEMO}").code.expect("a code"),
     );
     assert_eq!(found["state"], "good", "{found}");
 }

@@ -89,7 +89,7 @@ fn what_an_import_begins_with_was_there_before() {
         (200, "MODIFIED", "clusteroperators", operator(3, "2", &WELL)),
         (1800, "MODIFIED", "clusterversions", version(4, &states)),
     ]);
-    let upgrade = kubereel(&["upgrade", reel.path(), "-o", "json"]).ok();
+    let upgrade = kubereel!("upgrade {reel} -o json").ok();
     let upgrade: Value = serde_json::from_str(&upgrade).expect("JSON");
     let period = &upgrade["periods"][0];
     let what = [&period["name"], &period["state"], &period["is_older"]];
@@ -101,16 +101,16 @@ fn what_an_import_begins_with_was_there_before() {
     let moved = &upgrade["operators"][0];
     assert_eq!(moved["is_older"], true, "{upgrade:#}");
     assert_eq!(moved["from_version"], "1");
-    let page = kubereel(&["upgrade", reel.path()]).ok();
+    let page = kubereel!("upgrade {reel}").ok();
     assert!(page.contains("?        3m 20s+  console"), "{page}");
 
-    let story = kubereel(&["story", reel.path()]).code(0).out;
+    let story = kubereel!("story {reel}").code(0).out;
     let times = "[for at least 3m 20s, since 08:00:00.000Z by its own clock";
     assert!(
         story.contains("≤ 10:00:00.000Z") && story.contains(times),
         "{story}"
     );
-    let problems = kubereel(&["problems", reel.path()]).code(0).out;
+    let problems = kubereel!("problems {reel}").code(0).out;
     assert!(problems.contains("(at least 3m 20s)"), "{problems}");
 }
 
@@ -142,7 +142,7 @@ fn an_operator_that_did_not_move_was_not_under_way_longer_than_the_upgrade() {
         (900, "MODIFIED", "clusteroperators", operator(6, "1", &WELL)),
         (3500, "MODIFIED", "clusterversions", version(7, &back)),
     ]);
-    let page = kubereel(&["upgrade", reel.path(), "--nth", "1"]).ok();
+    let page = kubereel!("upgrade {reel} --nth 1").ok();
     let row = page.lines().find(|line| line.ends_with("console"));
     let row = row.unwrap_or_else(|| panic!("no row: {page}"));
     assert!(
@@ -182,13 +182,11 @@ fn what_was_deleted_did_not_recover() {
         (800, "DELETED", "jobs", job(4, true)),
         (1800, "MODIFIED", "configmaps", other),
     ]);
-    let story = kubereel(&["story", reel.path()]).code(0).out;
+    let story = kubereel!("story {reel}").code(0).out;
     assert!(story.contains(", until it was deleted]"), "{story}");
     let end = "At the end: no open problem; deleted without recovery: Job web/migrate\n";
     assert!(story.contains(end), "{story}");
-    let json = kubereel(&["problems", reel.path(), "-o", "json"])
-        .code(0)
-        .out;
+    let json = kubereel!("problems {reel} -o json").code(0).out;
     assert!(json.contains("\"ends_by_deletion\":true"), "{json}");
 }
 
@@ -204,7 +202,7 @@ fn an_import_is_not_known_to_be_complete() {
         let words = [command, &[reel.path()], more].concat();
         kubereel(&words).says("as imported: completeness is unknown");
     }
-    kubereel(&["grep", reel.path(), "--", "zzz"]).code(4);
+    kubereel!("grep {reel} -- zzz").code(4);
     assert_eq!(json_of(&reel)["is_imported"], true);
 }
 
@@ -216,14 +214,14 @@ fn nodes_that_were_never_listed_are_not_none() {
         script.wait(5_000);
         script.finish();
     });
-    let story = kubereel(&["story", reel.path()]).out;
+    let story = kubereel!("story {reel}").out;
     assert!(story.contains("Nodes not recorded"), "{story}");
     let json = json_of(&reel);
     assert_eq!(json["cluster"]["are_nodes_recorded"], false, "{json:#}");
 }
 
 fn json_of(reel: &Reel) -> Value {
-    let out = kubereel(&["story", reel.path(), "-o", "json"]).out;
+    let out = kubereel!("story {reel} -o json").out;
     serde_json::from_str(&out).expect("JSON")
 }
 
@@ -246,7 +244,7 @@ fn what_is_not_observed_at_the_end_is_not_known_to_be_well() {
             script.bookmark(nodes, 9);
             script.finish();
         });
-        let text = kubereel(&["story", reel.path()]).out;
+        let text = kubereel!("story {reel}").out;
         (text, json_of(&reel))
     };
     let (text, json) = story(true);

@@ -1,14 +1,10 @@
 //! `kubereel test`: rules over recordings, and the files that others read.
 
-use super::run::{DEMO, Ran, kubereel, pods_with_gap};
+use super::run::{DEMO, kubereel, pods_with_gap};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-
-fn test(args: &[&str]) -> Ran {
-    kubereel(&[&["test"], args].concat())
-}
 
 /// Every file below a folder, by its path there.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -34,21 +30,9 @@ fn two_runs_say_the_same_in_every_form() {
         let path = |name: &str| folder.path().join(name).display().to_string();
         let (junit, rows) = (path("junit"), path("rows.jsonl"));
         let proposed = path("proposed.yaml");
-        let ran = test(&[
-            DEMO,
-            "--junit",
-            &junit,
-            "--rows",
-            &rows,
-            "--propose-exceptions",
-            &proposed,
-            "--job",
-            "periodic-e2e",
-            "--build",
-            "17",
-            "-o",
-            "json",
-        ]);
+        let ran = kubereel!(
+            "test {DEMO} --junit {junit} --rows {rows} --propose-exceptions {proposed} --job periodic-e2e --build 17 -o json"
+        );
         (ran.code, ran.out, files(folder.path()))
     };
     let first = run();
@@ -88,7 +72,7 @@ fn collectors_may_read_junit() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().expect("a folder");
     let junit = folder.path().display().to_string();
-    test(&[DEMO, "--only", "ha-*", "--junit", &junit]).ok();
+    kubereel!("test {DEMO} --only ha-* --junit {junit}").ok();
     let file = fs::read_dir(folder.path()).expect("a folder").next();
     let file = file.expect("a file").expect("an entry");
     let mode = file.metadata().expect("known").permissions().mode();
@@ -97,7 +81,7 @@ fn collectors_may_read_junit() {
 
 #[test]
 fn the_report_says_what_was_found_and_which_command_shows_it() {
-    let ran = test(&[DEMO, "--only", "version-pods"]);
+    let ran = kubereel!("test {DEMO} --only version-pods");
     let out = ran.code(0).out;
     assert!(
         out.starts_with(&format!(
@@ -112,7 +96,7 @@ fn the_report_says_what_was_found_and_which_command_shows_it() {
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     let told = kubereel(&words).ok();
     assert!(told.contains("version-"), "{told}");
-    let wide = test(&[DEMO, "--only", "version-pods", "-o", "wide"]).ok();
+    let wide = kubereel!("test {DEMO} --only version-pods -o wide").ok();
     assert!(wide.len() > out.len());
 }
 
@@ -124,16 +108,9 @@ fn the_others_are_judged_where_one_recording_cannot_be_read() {
     fs::write(&broken, "no reel at all").expect("written");
     let whole = fs::read(DEMO).expect("the demo");
     fs::write(&cut, &whole[..whole.len() / 2]).expect("written");
-    let ran = test(&[
-        DEMO, &broken, DEMO, &cut, "--only", "ha-*", "--junit", &junit,
-    ])
-    .code(3);
-    assert!(
-        ran.out.contains(&format!("{broken} · not read")),
-        "{}",
-        ran.out
-    );
-    assert!(ran.out.contains(&format!("1 = {DEMO}")), "{}", ran.out);
+    let ran = kubereel!("test {DEMO} {broken} {DEMO} {cut} --only ha-* --junit {junit}").code(3);
+    ran.prints(&format!("{broken} · not read"));
+    ran.prints(&format!("1 = {DEMO}"));
     let line = ran
         .out
         .lines()
@@ -152,12 +129,8 @@ fn the_others_are_judged_where_one_recording_cannot_be_read() {
 #[test]
 fn a_gap_is_told_of() {
     let reel = pods_with_gap();
-    let ran = test(&[reel.path(), "--only", "recording-complete"]).code(0);
-    assert!(
-        ran.out.contains("14:00:07.000Z – 14:00:12.000Z"),
-        "{}",
-        ran.out
-    );
+    let ran = kubereel!("test {reel} --only recording-complete").code(0);
+    ran.prints("14:00:07.000Z – 14:00:12.000Z");
 }
 
 /// Writes a rule: no pod may have a label.
@@ -189,15 +162,12 @@ fn own_rules_fail_or_are_unknown_in_a_gap_and_proposals_cover_what_fails() {
     let rules = folder.path().join("rules");
     rule(&rules, "label-q", "q");
     let path = rules.display().to_string();
-    let run = |more: &[&str]| {
-        let few = ["--rules", &path, "--only", "label-*"];
-        test(&[&[reel.path()], few.as_slice(), more].concat())
-    };
-    let ran = run(&[]).code(4);
+    let run = |more: &str| kubereel!("test {reel} --rules {path} --only label-* {more}");
+    let ran = run("").code(4);
     let unknown = "  not observed 14:00:07.000Z – 14:00:12.000Z  pods: gap: ";
-    assert!(ran.out.contains(unknown), "{}", ran.out);
+    ran.prints(unknown);
     rule(&rules, "label-y", "y");
-    let ran = run(&[]).code(1);
+    let ran = run("").code(1);
     assert!(
         ran.out
             .starts_with(&format!("{} · 1 fail · 1 unknown\n", reel.path())),
@@ -208,27 +178,27 @@ fn own_rules_fail_or_are_unknown_in_a_gap_and_proposals_cover_what_fails() {
         "kubereel describe {} pods/b -n web --at 14:00:03.000Z",
         reel.path()
     );
-    assert!(ran.out.contains(&command), "{}", ran.out);
+    ran.prints(&command);
     let known = folder.path().join("known.yaml").display().to_string();
-    run(&["--propose-exceptions", &known]).code(1);
-    let ran = run(&["--exceptions", &known]).code(4);
-    assert!(ran.out.contains("1 flake (jira)"), "{}", ran.out);
+    run(&format!("--propose-exceptions {known}")).code(1);
+    let ran = run(&format!("--exceptions {known}")).code(4);
+    ran.prints("1 flake (jira)");
     assert!(!ran.err.contains("unused"), "{}", ran.err);
-    let words = test(&["--rules", &path, "--explain", "label-y"]).ok();
+    let words = kubereel!("test --rules {path} --explain label-y").ok();
     assert!(words.contains("pods"), "{words}");
     // A rule of one's own stands for the built-in one of its id.
     rule(&rules, "version-pods", "y");
-    test(&[reel.path(), "--rules", &path, "--only", "version-pods"]).code(1);
+    kubereel!("test {reel} --rules {path} --only version-pods").code(1);
     fs::write(
         rules.join("wrong.yaml"),
         "monitortests:\n- id: a\n  colour: red\n",
     )
     .expect("written");
-    run(&[]).code(2).says("wrong.yaml:3:3").says("colour");
+    run("").code(2).says("wrong.yaml:3:3").says("colour");
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).expect("a folder");
     let empty = empty.display().to_string();
-    test(&[reel.path(), "--rules", &empty])
+    kubereel!("test {reel} --rules {empty}")
         .code(2)
         .says("no rule files");
 }
@@ -245,12 +215,12 @@ fn rule_files_are_bounded_before_they_are_read() {
         file.set_len(bytes).expect("a length");
     };
     let refused = |limit: &str| {
-        test(&[DEMO, "--rules", &path]).code(2).says(limit);
+        kubereel!("test {DEMO} --rules {path}").code(2).says(limit);
     };
     file("a.yaml", 10_000_001);
     refused("larger than 10.0 MB");
     let known = rules.join("a.yaml").display().to_string();
-    test(&[DEMO, "--exceptions", &known])
+    kubereel!("test {DEMO} --exceptions {known}")
         .code(2)
         .says("larger than 10.0 MB");
     for number in 0..6 {
@@ -273,20 +243,20 @@ fn exceptions_are_read_counted_and_told() {
     write(
         "exceptions:\n- {rule: ha-replicas, state: permanent, why: small, expires: 2020-01-01}\n- {rule: version-pods, state: jira, link: BUG-1}\n- {rule: ha-health-checks, state: jira, link: BUG-2, namespace: nowhere}\n- {rule: no-such-rule, state: jira, link: BUG-3}\n",
     );
-    let ran = test(&[DEMO, "--all", "--exceptions", &known]);
-    assert!(ran.out.contains("excepted: BUG-1 "), "{}", ran.out);
+    let ran = kubereel!("test {DEMO} --all --exceptions {known}");
+    ran.prints("excepted: BUG-1 ");
     ran.says(&format!(
         "{known}:2: expired exception: it would have covered "
     ))
     .says(&format!("{known}:4: unused exception"))
     .says(&format!("{known}:5: unused exception"));
-    let ran = test(&[DEMO, "--exceptions", &known, "--only", "version-pods"]);
+    let ran = kubereel!("test {DEMO} --exceptions {known} --only version-pods");
     assert!(!ran.err.contains(":4: unused"), "{}", ran.err);
-    let early = ["--now", "2019-01-01T00:00:00Z", "--only", "ha-replicas"];
-    let ran = test(&[&[DEMO, "--exceptions", &known], early.as_slice()].concat());
-    assert!(ran.out.contains("flake (permanent)"), "{}", ran.out);
+    let early = "--now 2019-01-01T00:00:00Z --only ha-replicas";
+    let ran = kubereel!("test {DEMO} --exceptions {known} {early}");
+    ran.prints("flake (permanent)");
     write("exceptions:\n- {rule: a, state: jira}\n");
-    test(&[DEMO, "--exceptions", &known])
+    kubereel!("test {DEMO} --exceptions {known}")
         .code(2)
         .says(&format!("{known}:2:"))
         .says("link");
@@ -294,8 +264,8 @@ fn exceptions_are_read_counted_and_told() {
 
 #[test]
 fn wrong_calls_are_refused_before_anything_runs() {
-    test(&[]).code(2);
-    test(&[DEMO, "--only", "no-such-rule"])
+    kubereel!("test").code(2);
+    kubereel!("test {DEMO} --only no-such-rule")
         .code(2)
         .says("no rule matches --only \"no-such-rule\"");
     // Without the rule that it should choose, the run would pass.
@@ -311,31 +281,34 @@ fn wrong_calls_are_refused_before_anything_runs() {
     test(&[DEMO, "--only", "version-pods", "--skip", "version-*"])
         .code(2)
         .says("leave no rule");
-    test(&["--explain", "no-such-rule"]).code(2).says("--list");
-    test(&[DEMO, "--exceptions", "no/such/file"]).code(2);
-    test(&["no/such.reel"]).code(3).says("kubereel record");
+    kubereel!("test --explain no-such-rule")
+        .code(2)
+        .says("--list");
+    kubereel!("test {DEMO} --exceptions no/such/file").code(2);
+    kubereel!("test no/such.reel")
+        .code(3)
+        .says("kubereel record");
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).display().to_string();
     let rows = path("rows.jsonl");
-    let few = [DEMO, "--only", "version-pods", "--rows", &rows];
-    test(&few).ok();
-    test(&few).code(2).says("--force");
-    test(&[few.as_slice(), &["--force"]].concat()).ok();
+    let few = |more: &str| kubereel!("test {DEMO} --only version-pods {more}");
+    few(&format!("--rows {rows}")).ok();
+    few(&format!("--rows {rows}")).code(2).says("--force");
+    few(&format!("--rows {rows} --force")).ok();
     let copy = path("copy.reel");
     fs::copy(DEMO, &copy).expect("copied");
-    test(&[&copy, "--rows", &copy, "--force"]).code(2);
+    kubereel!("test {copy} --rows {copy} --force").code(2);
     let junit = path("junit");
-    let few = [DEMO, "--only", "version-pods", "--junit", &junit];
-    test(&few).ok();
-    test(&few).code(2).says("--force");
+    few(&format!("--junit {junit}")).ok();
+    few(&format!("--junit {junit}")).code(2).says("--force");
 }
 
 #[test]
 fn files_of_intervals_are_written_and_judged() {
     let folder = tempfile::tempdir().expect("a folder");
     let root = folder.path().display().to_string();
-    let few = ["--only", "ha-*", "--only", "events-*"];
-    let of_reel = test(&[&[DEMO, "--intervals", &root], few.as_slice()].concat());
+    let few = "--only ha-* --only events-*";
+    let of_reel = kubereel!("test {DEMO} --intervals {root} {few}");
     assert_eq!(of_reel.code, Some(0), "{of_reel:?}");
     let written = files(folder.path());
     let names: Vec<&str> = written.keys().map(String::as_str).collect();
@@ -346,7 +319,7 @@ fn files_of_intervals_are_written_and_judged() {
         "{names:?}"
     );
     let events = folder.path().join(names[0]).display().to_string();
-    let ran = test(&[&[&events, "-o", "json"], few.as_slice()].concat());
+    let ran = kubereel!("test {events} -o json {few}");
     let report: Value = serde_json::from_str(&ran.out).expect("JSON");
     let run = &report["runs"][0];
     assert_eq!(run["trust"], "intervals");
@@ -367,36 +340,30 @@ fn files_of_intervals_are_written_and_judged() {
         cases.iter().any(|case| case["verdict"] == "pass"),
         "{cases:?}"
     );
-    let available = ["--only", "operator-available", "-o", "json"];
-    let verdicts = |more: &[&str]| {
-        let ran = test(&[&[events.as_str()], available.as_slice(), more].concat());
+    let verdicts = |more: &str| {
+        let ran = kubereel!("test {events} --only operator-available -o json {more}");
         let report: Value = serde_json::from_str(&ran.out).expect("JSON");
         assert_eq!(report["runs"][0]["facts"]["topology"], "HighlyAvailable");
         let counts = &report["runs"][0]["counts"];
         ["fail", "pass"].map(|verdict| counts[verdict].as_u64() > Some(0))
     };
     // The demo's operators were away, and its file of intervals tells that too.
-    let told = [
-        "--fact",
-        "topology=HighlyAvailable",
-        "--fact",
-        "version=4.21.9",
-    ];
-    assert_eq!(verdicts(&told), [true, true]);
-    test(&[&events, "--fact", "colour=red"])
+    let told = "--fact topology=HighlyAvailable --fact version=4.21.9";
+    assert_eq!(verdicts(told), [true, true]);
+    kubereel!("test {events} --fact colour=red")
         .code(2)
         .says("colour");
-    test(&[&events, "--fact", "platform=AWS"])
+    kubereel!("test {events} --fact platform=AWS")
         .code(2)
         .says("platform \"AWS\": expected one of aws, ");
-    test(&[&events, "--fact", "version=newest"])
+    kubereel!("test {events} --fact version=newest")
         .code(2)
         .says("such as 4.21.9");
-    test(&[DEMO, "--fact", "platform=aws"]).says("--fact describes files of intervals");
+    kubereel!("test {DEMO} --fact platform=aws").says("--fact describes files of intervals");
     let other = folder.path().join("other.json");
     fs::write(&other, "{}").expect("written");
     let other = other.display().to_string();
-    test(&[&other])
+    kubereel!("test {other}")
         .code(3)
         .says("not a file of intervals")
         .says("hint");
@@ -404,14 +371,14 @@ fn files_of_intervals_are_written_and_judged() {
 
 #[test]
 fn rules_are_listed_and_explained() {
-    let list = test(&["--list"]).ok();
+    let list = kubereel!("test --list").ok();
     let ids: Vec<&str> = list
         .lines()
         .skip(1)
         .filter_map(|line| line.split(' ').next())
         .collect();
     assert!(ids.len() > 5, "{list}");
-    let json = test(&["--list", "-o", "json"]).ok();
+    let json = kubereel!("test --list -o json").ok();
     let json: Value = serde_json::from_str(&json).expect("JSON");
     let rules = json["rules"].as_array().expect("a list");
     assert_eq!(rules.len(), ids.len());
@@ -422,7 +389,7 @@ fn rules_are_listed_and_explained() {
     // Some of them, for each is a process of its own.
     for rule in rules.iter().step_by(20) {
         let id = rule["rule"].as_str().expect("a text");
-        let page = test(&["--explain", id]).ok();
+        let page = kubereel!("test --explain {id}").ok();
         assert!(page.starts_with(&format!("{id} · ")), "{page}");
         for words in rule["in_words"].as_array().expect("a list") {
             let first = words.as_str().and_then(|words| words.split(' ').next());
@@ -433,8 +400,8 @@ fn rules_are_listed_and_explained() {
 
 #[test]
 fn by_default_the_rules_about_what_happened_are_run_and_all_on_request() {
-    let classes = |args: &[&str]| -> BTreeMap<String, usize> {
-        let ran = test(&[&[DEMO, "-o", "json"], args].concat());
+    let classes = |args: &str| -> BTreeMap<String, usize> {
+        let ran = kubereel!("test {DEMO} -o json {args}");
         let report: Value = serde_json::from_str(&ran.out).expect("JSON");
         let mut classes = BTreeMap::new();
         for case in report["runs"][0]["cases"].as_array().expect("cases") {
@@ -443,20 +410,22 @@ fn by_default_the_rules_about_what_happened_are_run_and_all_on_request() {
         }
         classes
     };
-    let names = |args: &[&str]| classes(args).into_keys().collect::<Vec<_>>().join(" ");
-    assert_eq!(names(&[]), "disruption fault upgrade");
-    assert_eq!(names(&["--all"]), "disruption fault policy upgrade");
-    assert_eq!(names(&["--class", "policy,upgrade"]), "policy upgrade");
-    assert_eq!(names(&["--only", "ha-replicas"]), "policy");
-    test(&[DEMO]).says("rules of class policy not run");
-    test(&[DEMO, "--class", "polixy"]).code(2).says("policy");
-    test(&[DEMO, "--class", "policy", "--all"]).code(2);
+    let names = |args: &str| classes(args).into_keys().collect::<Vec<_>>().join(" ");
+    assert_eq!(names(""), "disruption fault upgrade");
+    assert_eq!(names("--all"), "disruption fault policy upgrade");
+    assert_eq!(names("--class policy,upgrade"), "policy upgrade");
+    assert_eq!(names("--only ha-replicas"), "policy");
+    kubereel!("test {DEMO}").says("rules of class policy not run");
+    kubereel!("test {DEMO} --class polixy")
+        .code(2)
+        .says("policy");
+    kubereel!("test {DEMO} --class policy --all").code(2);
 }
 
 #[test]
 fn rules_for_openshift_do_not_run_on_another_cluster_and_are_counted() {
     let reel = pods_with_gap();
-    let ran = test(&[reel.path(), "--all", "-o", "json"]);
+    let ran = kubereel!("test {reel} --all -o json");
     let report: Value = serde_json::from_str(&ran.out).expect("JSON");
     let run = &report["runs"][0];
     let omitted = run["not_applicable"].as_array().expect("a list");
@@ -467,14 +436,14 @@ fn rules_for_openshift_do_not_run_on_another_cluster_and_are_counted() {
         let name = case["name"].as_str().expect("a name");
         assert!(!name.contains("openshift"), "{name}");
     }
-    let out = test(&[reel.path()]).out;
+    let out = kubereel!("test {reel}").out;
     let line = out.lines().find(|line| line.contains("not apply to"));
     let line = line.expect("a line");
     assert!(
         line.contains("not OpenShift") && line.contains("--all"),
         "{line}"
     );
-    let all = test(&[reel.path(), "--all"]).out;
+    let all = kubereel!("test {reel} --all").out;
     assert!(
         all.contains("  operator-available: it is a rule for OpenShift"),
         "{all}"
@@ -489,28 +458,28 @@ fn a_rule_is_started_from_a_template_or_from_a_built_in_rule() {
         fs::write(&path, text).expect("written");
         path.display().to_string()
     };
-    let template = write("new.yaml", &test(&["--new-rule"]).ok());
-    let listed = test(&["--rules", &template, "--list"]).ok();
+    let template = write("new.yaml", &kubereel!("test --new-rule").ok());
+    let listed = kubereel!("test --rules {template} --list").ok();
     assert!(listed.contains("pods-do-not-fail "), "{listed}");
     for id in [
         "required-scc-annotation",
         "leases-are-released",
         "operator-progresses-in-upgrade",
     ] {
-        let text = test(&["--explain", id, "-o", "yaml"]).ok();
+        let text = kubereel!("test --explain {id} -o yaml").ok();
         let own = write("own.yaml", &text.replace(&format!("id: {id}"), "id: mine"));
-        let words = test(&["--rules", &own, "--explain", "mine"]).ok();
-        let builtin = test(&["--explain", id]).ok();
+        let words = kubereel!("test --rules {own} --explain mine").ok();
+        let builtin = kubereel!("test --explain {id}").ok();
         let tail = |text: &str| text.lines().skip(1).collect::<Vec<_>>().join("\n");
         assert_eq!(tail(&words), tail(&builtin), "{text}");
     }
-    test(&["--explain", "ha-replicas", "-o", "yaml"])
+    kubereel!("test --explain ha-replicas -o yaml")
         .code(2)
         .says("written in Rust");
-    test(&[DEMO, "-o", "yaml"]).code(2).says("--explain");
-    let guide = kubereel(&["help", "rules"]).ok();
+    kubereel!("test {DEMO} -o yaml").code(2).says("--explain");
+    let guide = kubereel!("help rules").ok();
     assert!(guide.starts_with("# The rule language"), "{guide}");
-    let schema = test(&["--schema"]).ok();
+    let schema = kubereel!("test --schema").ok();
     assert!(serde_json::from_str::<Value>(&schema).is_ok());
 }
 
@@ -524,15 +493,9 @@ fn rules_come_from_files_and_folders_and_all_mistakes_are_told() {
     fs::write(&file, few).expect("written");
     let (folder_path, file_path) = (rules.display().to_string(), file.display().to_string());
     let reel = pods_with_gap();
-    let args = ["--rules", &folder_path, "--rules", &file_path];
-    let only = ["--only", "short", "--only", "label-q"];
-    let ran = test(&[&[reel.path()], args.as_slice(), only.as_slice()].concat()).code(1);
-    assert!(
-        ran.out
-            .contains("against `never: object.metadata.labels.app == 'y'`"),
-        "{}",
-        ran.out
-    );
+    let rules = format!("--rules {folder_path} --rules {file_path}");
+    let ran = kubereel!("test {reel} {rules} --only short --only label-q").code(1);
+    ran.prints("against `never: object.metadata.labels.app == 'y'`");
     let wrong = "monitortests:
 - id: one
   colour: red
@@ -552,7 +515,7 @@ fn rules_come_from_files_and_folders_and_all_mistakes_are_told() {
   intervals: {}
 ";
     fs::write(&file, wrong).expect("written");
-    let ran = test(&[reel.path(), "--rules", &file_path]).code(2);
+    let ran = kubereel!("test {reel} --rules {file_path}").code(2);
     for said in [
         ":3:3: unknown field `colour`",
         ":5:3: unknown field `severty`",
@@ -578,7 +541,7 @@ fn a_resource_that_the_cluster_does_not_have_is_a_mistake() {
         fs::write(&file, text).expect("written");
     };
     let reel = pods_with_gap();
-    let run = || test(&[reel.path(), "--rules", &path, "--only", "own"]);
+    let run = || kubereel!("test {reel} --rules {path} --only own");
     write("podz", "");
     run()
         .code(2)
@@ -609,7 +572,7 @@ fn a_field_that_a_resource_does_not_have_is_a_mistake() {
             "monitortests:\n- id: own\n  objects:\n    resource: pods\n  expect:\n  - never: object.?{field}.hasValue()\n"
         );
         fs::write(&file, text).expect("written");
-        test(&[reel.path(), "--rules", &path, "--only", "own"])
+        kubereel!("test {reel} --rules {path} --only own")
     };
     let wrong = run("status.?phasee").code(2);
     let expected = format!(

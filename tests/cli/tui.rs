@@ -16,13 +16,13 @@ fn the_screen_needs_a_terminal_and_says_so() {
 
 #[test]
 fn what_is_no_reel_is_said_before_the_screen() {
-    let _ran = kubereel(&["no-such.reel"]).code(3).says("no-such.reel");
-    let _ran = kubereel(&["nonsense"]).code(2);
+    let _ran = kubereel!("no-such.reel").code(3).says("no-such.reel");
+    let _ran = kubereel!("nonsense").code(2);
 }
 
 #[test]
 fn help_names_every_key() {
-    let out = kubereel(&["tui", "--help"]).ok();
+    let out = kubereel!("tui --help").ok();
     for words in [
         "ctrl-o alt-o",
         "previous, next event",
@@ -40,9 +40,9 @@ fn what_is_no_filter_is_refused_before_the_screen() {
         ("/(/", "unclosed group"),
         ("label:a=b=c", "not a label selector"),
     ] {
-        let _ran = kubereel(&["tui", DEMO, "--filter", filter])
+        let _ran = kubereel!("tui {DEMO} --filter {filter}")
             .code(2)
             .says(words);
     }
-    let _ran = kubereel(&[DEMO, "--filter", "!ns:a status.phase!=Running"]).code(5);
+    let _ran = kubereel!("{DEMO} --filter '!ns:a status.phase!=Running'").code(5);
 }

@@ -1,20 +1,15 @@
 //! `kubereel upgrade` and `install`, as a user runs them on the demo's recording and on small ones.
 
-use super::run::{DEMO, Reel, kubereel, operator, pods_with_gap};
+use super::run::{DEMO, Reel, operator, pods_with_gap};
 use crate::script::{Script, thing};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 const SCHEMA: &str = include_str!("../../docs/upgrade.md");
 
-fn story(args: &[&str]) -> Value {
-    let out = kubereel(&[args, &["-o", "json"]].concat()).ok();
-    serde_json::from_str(&out).expect("JSON")
-}
-
 #[test]
 fn the_demo_tells_what_its_scenario_planted() {
-    let told = story(&["upgrade", DEMO]);
+    let told = kubereel!("upgrade {DEMO} -o json").json();
     assert_eq!(told["from"]["version"], "4.21.7");
     assert_eq!(told["target"]["version"], "4.21.9");
     assert_eq!(told["outcome"], "completed");
@@ -57,7 +52,7 @@ fn the_demo_tells_what_its_scenario_planted() {
 
 #[test]
 fn every_time_that_is_printed_can_be_asked_for() {
-    let page = kubereel(&["upgrade", DEMO]).ok();
+    let page = kubereel!("upgrade {DEMO}").ok();
     let times: BTreeSet<&str> = page
         .split(|letter: char| letter.is_whitespace() || letter == ',')
         .filter(|word| word.len() > 11 && word.ends_with('Z') && word.contains(':'))
@@ -66,19 +61,17 @@ fn every_time_that_is_printed_can_be_asked_for() {
     for (place, time) in times.iter().enumerate() {
         // Each is read; every tenth is asked, to keep the test short.
         if place % 10 == 0 {
-            kubereel(&["upgrade", DEMO, "--at", time])
-                .says("as of ")
-                .ok();
+            kubereel!("upgrade {DEMO} --at {time}").says("as of ").ok();
         }
     }
 }
 
 #[test]
 fn what_was_known_at_a_moment_is_told_as_of_then() {
-    let told = story(&["upgrade", DEMO]);
+    let told = kubereel!("upgrade {DEMO} -o json").json();
     let operators = told["operators"].as_array().expect("operators");
     let fifth = operators[4]["moved"].as_str().expect("a time");
-    let then = story(&["upgrade", DEMO, "--at", fifth]);
+    let then = kubereel!("upgrade {DEMO} --at {fifth} -o json").json();
     assert_eq!(then["now"], fifth);
     assert!(then["outcome"].is_null() && then["over"].is_null());
     let names = |told: &Value, count: usize| -> Vec<Value> {
@@ -99,7 +92,7 @@ fn what_was_known_at_a_moment_is_told_as_of_then() {
     assert_eq!(status["operators"]["total"], 31);
     assert_eq!(status["assessment"], "Progressing");
     assert!(status["estimate"]["remaining_secs"].is_i64());
-    let page = kubereel(&["upgrade", DEMO, "--at", fifth]).ok();
+    let page = kubereel!("upgrade {DEMO} --at {fifth}").ok();
     for words in [
         "As oc adm upgrade status judges it",
         "estimated by oc's curve",
@@ -110,7 +103,7 @@ fn what_was_known_at_a_moment_is_told_as_of_then() {
     }
     // Before it was accepted there is nothing to move.
     let asked = told["requests"][0]["at"].as_str().expect("a time");
-    let page = kubereel(&["upgrade", DEMO, "--at", asked]).ok();
+    let page = kubereel!("upgrade {DEMO} --at {asked}").ok();
     assert!(page.contains("requested, not accepted"), "{page}");
     assert!(!page.contains("Operators ·"), "{page}");
 }
@@ -118,29 +111,29 @@ fn what_was_known_at_a_moment_is_told_as_of_then() {
 #[test]
 fn before_the_installation_there_was_none() {
     for (command, at) in [("install", "23:21:14"), ("upgrade", "23:21:14")] {
-        let _said = kubereel(&[command, DEMO, "--at", at])
+        let _said = kubereel!("{command} {DEMO} --at {at}")
             .code(1)
             .says("no installation had begun");
     }
-    let _said = kubereel(&["install", DEMO, "--at", "start"]).code(4);
+    let _said = kubereel!("install {DEMO} --at start").code(4);
 }
 
 #[test]
 fn an_installation_is_told_and_listed() {
-    let told = story(&["install", DEMO]);
+    let told = kubereel!("install {DEMO} -o json").json();
     assert_eq!(told["kind"], "install");
     assert_eq!(told["target"]["version"], "4.21.7");
     assert!(told["from"].is_null());
     let operators = told["operators"].as_array().expect("operators");
     assert!(operators.iter().all(|one| one["available"].is_string()));
     assert_eq!(told["not_seen"], json!([]));
-    let page = kubereel(&["install", DEMO]).ok();
+    let page = kubereel!("install {DEMO}").ok();
     for words in ["Installation of 4.21.7", "Nodes joined"] {
         assert!(page.contains(words), "{words:?} not in {page}");
     }
-    let list = kubereel(&["upgrade", DEMO, "--list"]).ok();
+    let list = kubereel!("upgrade {DEMO} --list").ok();
     assert_eq!(list.lines().count(), 3, "{list}");
-    let list = story(&["upgrade", DEMO, "--list"]);
+    let list = kubereel!("upgrade {DEMO} --list -o json").json();
     let kinds: Vec<&Value> = list["updates"]
         .as_array()
         .expect("updates")
@@ -148,7 +141,7 @@ fn an_installation_is_told_and_listed() {
         .map(|update| &update["kind"])
         .collect();
     assert_eq!(kinds, [&json!("install"), &json!("upgrade")]);
-    kubereel(&["upgrade", DEMO, "--nth", "2"])
+    kubereel!("upgrade {DEMO} --nth 2")
         .code(2)
         .says("has 1 upgrade")
         .says("--list");
@@ -156,24 +149,25 @@ fn an_installation_is_told_and_listed() {
 
 #[test]
 fn a_reel_that_does_not_tell_says_so() {
-    kubereel(&["upgrade", pods_with_gap().path()])
+    let reel = pods_with_gap();
+    kubereel!("upgrade {reel}")
         .code(4)
         .says("no ClusterVersion")
         .says("hint");
-    kubereel(&["install", pods_with_gap().path()]).code(4);
-    kubereel(&["upgrade", DEMO, "--at", "start"])
+    kubereel!("install {reel}").code(4);
+    kubereel!("upgrade {DEMO} --at start")
         .code(4)
         .says("not observed yet");
     // The installation was there, and no upgrade yet.
-    let told = story(&["install", DEMO]);
+    let told = kubereel!("install {DEMO} -o json").json();
     let ended = told["ended"].as_str().expect("a time");
-    kubereel(&["upgrade", DEMO, "--at", ended])
+    kubereel!("upgrade {DEMO} --at {ended}")
         .code(1)
         .says("no upgrade was observed")
         .says("kubereel install");
-    let ran = kubereel(&["upgrade", DEMO, "--at", ended, "-o", "json"]).code(1);
+    let ran = kubereel!("upgrade {DEMO} --at {ended} -o json").code(1);
     assert_eq!(ran.out, "");
-    kubereel(&["upgrade", "nowhere.reel"]).code(3);
+    kubereel!("upgrade nowhere.reel").code(3);
 }
 
 /// What the history says, newest first: versions and their states.
@@ -247,7 +241,7 @@ fn upgrades() -> Reel {
 #[test]
 fn upgrades_that_overlap_are_told_apart() {
     let reel = upgrades();
-    let list = story(&["upgrade", reel.path(), "--list"]);
+    let list = kubereel!("upgrade {reel} --list -o json").json();
     let told: Vec<(&str, &str)> = list["updates"]
         .as_array()
         .expect("updates")
@@ -264,10 +258,10 @@ fn upgrades_that_overlap_are_told_apart() {
         told,
         [("2", "superseded"), ("3", "completed"), ("4", "withdrawn")]
     );
-    let second = story(&["upgrade", reel.path(), "--nth", "2"]);
+    let second = kubereel!("upgrade {reel} --nth 2 -o json").json();
     assert_eq!(second["is_from_partial"], true);
     assert_eq!(second["from"]["version"], "2");
-    let page = kubereel(&["upgrade", reel.path()]).ok();
+    let page = kubereel!("upgrade {reel}").ok();
     assert!(page.contains("withdrawn before it was accepted"), "{page}");
     // What was not recorded is named, never taken for calm.
     for resource in ["nodes", "events", "pods", "leases.coordination.k8s.io"] {
@@ -387,7 +381,7 @@ fn stuck() -> Reel {
 #[test]
 fn what_holds_an_upgrade_up_is_told() {
     let reel = stuck();
-    let page = kubereel(&["upgrade", reel.path()]).ok();
+    let page = kubereel!("upgrade {reel}").ok();
     for words in [
         "drain blocked 6m 10s+ from",
         "PodDisruptionBudget shop/web allowed no eviction of Pod web-0",
@@ -450,8 +444,8 @@ fn what_json_does_not_have_is_not_left_out_of_the_text() {
     ];
     objects.extend((0..12).map(|at| named(node("Done", false), "v1", "Node", &format!("w-{at}"))));
     let reel = Reel::import(&objects);
-    kubereel(&["upgrade", reel.path(), "-o", "json"]).code(1);
-    let page = kubereel(&["upgrade", reel.path()]).code(1).out;
+    kubereel!("upgrade {reel} -o json").code(1);
+    let page = kubereel!("upgrade {reel}").code(1).out;
     assert!(page.contains("pool worker"), "{page}");
     for at in 0..12 {
         assert!(page.contains(&format!(" w-{at} ")), "{page}");
@@ -488,7 +482,7 @@ fn the_reference_names_every_field_and_no_other() {
         .collect();
     assert!(documented.len() > 100, "{}", documented.len());
     let mut emitted = BTreeSet::new();
-    let told = story(&["upgrade", DEMO]);
+    let told = kubereel!("upgrade {DEMO} -o json").json();
     let marks = [
         &told["operators"][4]["moved"],
         &told["nodes"][0]["drain"]["from"],
@@ -496,12 +490,18 @@ fn the_reference_names_every_field_and_no_other() {
         &told["periods"][1]["from"],
     ];
     for mark in marks {
-        let then = story(&["upgrade", DEMO, "--at", mark.as_str().expect("a time")]);
+        let then = {
+            let mark = mark.as_str().expect("a time");
+            kubereel!("upgrade {DEMO} --at {mark} -o json").json()
+        };
         paths(&then, "", &mut emitted);
     }
     paths(&told, "", &mut emitted);
-    paths(&story(&["install", DEMO]), "", &mut emitted);
-    paths(&story(&["upgrade", stuck().path()]), "", &mut emitted);
+    let stuck = stuck();
+    for line in [format!("install {DEMO}"), format!("upgrade {stuck}")] {
+        let told = kubereel!("{line} -o json").json();
+        paths(&told, "", &mut emitted);
+    }
     let unknown: Vec<&String> = emitted.difference(&documented).collect();
     assert!(unknown.is_empty(), "not in docs/upgrade.md: {unknown:#?}");
     let gone: Vec<&String> = documented.difference(&emitted).collect();
@@ -510,7 +510,7 @@ fn the_reference_names_every_field_and_no_other() {
 
 #[test]
 fn rows_fit_eighty_columns_up_to_their_words() {
-    let page = kubereel(&["upgrade", DEMO]).ok();
+    let page = kubereel!("upgrade {DEMO}").ok();
     let table = page
         .lines()
         .skip_while(|line| !line.starts_with("Operators"))
@@ -553,7 +553,7 @@ fn unreadable(is_last: bool) -> Reel {
 #[test]
 fn a_version_that_cannot_be_read_is_one_that_was_not_observed() {
     let reel = unreadable(true);
-    let page = kubereel(&["upgrade", reel.path()])
+    let page = kubereel!("upgrade {reel}")
         .code(3)
         .says("parts may be missing")
         .says("the last version cannot be read")
@@ -562,15 +562,15 @@ fn a_version_that_cannot_be_read_is_one_that_was_not_observed() {
     for words in ["not complete", "Stalls", "estimate"] {
         assert!(!page.contains(words), "{words}: {page}");
     }
-    let list = kubereel(&["upgrade", reel.path(), "--list"]).code(3).out;
+    let list = kubereel!("upgrade {reel} --list").code(3).out;
     assert!(list.contains("end not observed"), "{list}");
-    let story = kubereel(&["story", reel.path()]).code(3).out;
+    let story = kubereel!("story {reel}").code(3).out;
     assert!(
         story.contains("upgrade from 1 to 2: end not observed"),
         "{story}"
     );
     // The state at the end is known by the version after it.
     let reel = unreadable(false);
-    let page = kubereel(&["upgrade", reel.path()]).code(3).out;
+    let page = kubereel!("upgrade {reel}").code(3).out;
     assert!(page.contains("not complete"), "{page}");
 }

@@ -34,7 +34,7 @@ fn probed() -> Reel {
 #[test]
 fn a_complete_reel_is_called_so_with_its_account_and_its_outages() {
     let reel = probed();
-    let page = kubereel(&["verify", reel.path()]).ok();
+    let page = kubereel!("verify {reel}").ok();
     for words in [
         "integrity    all checksums match",
         "complete     1 of 1 resources",
@@ -53,7 +53,7 @@ fn a_complete_reel_is_called_so_with_its_account_and_its_outages() {
         "{page}"
     );
     assert!(!page.contains("pods"), "{page}");
-    let page = kubereel(&["verify", reel.path(), "--all"]).ok();
+    let page = kubereel!("verify {reel} --all").ok();
     let row = "pods   complete from 14:00:00.010Z to 14:00:10.510Z";
     assert!(
         page.contains(row) && !page.contains("1 resource complete"),
@@ -64,7 +64,7 @@ fn a_complete_reel_is_called_so_with_its_account_and_its_outages() {
 #[test]
 fn info_tells_the_same() {
     let reel = probed();
-    let page = kubereel(&["info", reel.path()]).ok();
+    let page = kubereel!("info {reel}").ok();
     for words in [
         "revisions      66.67 % explained · 2 of 3",
         "API outages    1 · 5.0s in all",
@@ -72,9 +72,9 @@ fn info_tells_the_same() {
     ] {
         assert!(page.contains(words), "{words:?} not in\n{page}");
     }
-    let out = kubereel(&["info", reel.path(), "-o", "json"]).ok();
+    let out = kubereel!("info {reel} -o json").ok();
     let info: Value = serde_json::from_str(&out).expect("JSON");
-    let out = kubereel(&["verify", reel.path(), "-o", "json"]).ok();
+    let out = kubereel!("verify {reel} -o json").ok();
     let proof: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(info["accounts"], proof["accounts"]);
     assert_eq!(info["outages"], proof["outages"]["each"]);
@@ -94,16 +94,16 @@ fn a_clock_that_was_set_back_is_named_as_info_names_it() {
     });
     let words = "1 step of the recorder's clock · times before and after one do not compare";
     for command in ["info", "verify"] {
-        let page = kubereel(&[command, reel.path()]).ok();
+        let page = kubereel!("{command} {reel}").ok();
         let mut lines = page.lines();
         let is_named = lines.any(|line| line.starts_with("clock  ") && line.ends_with(words));
         assert!(is_named, "{page}");
-        let out = kubereel(&[command, reel.path(), "-o", "json"]).ok();
+        let out = kubereel!("{command} {reel} -o json").ok();
         let value: Value = serde_json::from_str(&out).expect("JSON");
         assert_eq!(value["clock_steps"], 1, "{command}");
     }
     // What is later by its records is not before the start.
-    kubereel(&["wait", reel.path(), "pod/a", "--for=create"]).code(1);
+    kubereel!("wait {reel} pod/a --for=create").code(1);
     let page = kubereel(&["verify", probed().path()]).ok();
     assert!(!page.contains("clock"), "{page}");
 }
@@ -111,16 +111,7 @@ fn a_clock_that_was_set_back_is_named_as_info_names_it() {
 #[test]
 fn a_version_is_dated_by_the_probes_around_it() {
     let reel = probed();
-    let out = kubereel(&[
-        "history",
-        reel.path(),
-        "pod/a",
-        "-n",
-        "default",
-        "-o",
-        "json",
-    ])
-    .ok();
+    let out = kubereel!("history {reel} pod/a -n default -o json").ok();
     let told: Value = serde_json::from_str(&out).expect("JSON");
     let items = told["items"].as_array().expect("items");
     let version = items.iter().find(|item| item["rv"] == "11");
@@ -133,7 +124,7 @@ fn a_version_is_dated_by_the_probes_around_it() {
 #[test]
 fn programs_get_the_same_as_json() {
     let reel = probed();
-    let out = kubereel(&["verify", reel.path(), "-o", "json"]).ok();
+    let out = kubereel!("verify {reel} -o json").ok();
     let proof: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(proof["verdict"], "complete");
     assert_eq!(proof["integrity"]["whole"], true);
@@ -152,7 +143,7 @@ fn programs_get_the_same_as_json() {
 #[test]
 fn a_gap_makes_a_reel_incomplete() {
     let reel = pods_with_gap();
-    let ran = kubereel(&["verify", reel.path()]).code(1);
+    let ran = kubereel!("verify {reel}").code(1);
     for words in [
         "may miss up to 4 changes between 14:00:07.000Z and 14:00:12.000Z: the server lost its history",
         "deployments.apps   never listed completely",
@@ -162,9 +153,9 @@ fn a_gap_makes_a_reel_incomplete() {
     ] {
         assert!(ran.out.contains(words), "{words:?} not in\n{}", ran.out);
     }
-    let all = kubereel(&["verify", reel.path(), "--all"]).code(1);
+    let all = kubereel!("verify {reel} --all").code(1);
     let row = "events.events.k8s.io   not covered: same storage as another resource events";
-    assert!(all.out.contains(row), "{}", all.out);
+    all.prints(row);
     let place = |words: &str| ran.out.find(words);
     assert_eq!(place("verdict"), Some(0), "what matters most comes first");
 }
@@ -183,7 +174,7 @@ fn a_damaged_copy_is_named_with_its_places_and_never_panics() {
         let place = whole.len() * part / 8;
         bytes[place] ^= 0x55;
         std::fs::write(&copy, &bytes).expect("a copy");
-        let ran = kubereel(&["verify", path]);
+        let ran = kubereel!("verify {path}");
         assert!(!ran.err.contains("panicked"), "{ran:#?}");
         if ran.code == Some(3) {
             damaged += 1;
@@ -193,16 +184,16 @@ fn a_damaged_copy_is_named_with_its_places_and_never_panics() {
     }
     assert!(damaged >= 4, "{damaged} of 7 were found");
     std::fs::write(&copy, &whole[..whole.len() / 2]).expect("a copy");
-    kubereel(&["verify", path]).code(3).says("cut off");
+    kubereel!("verify {path}").code(3).says("cut off");
     std::fs::write(&copy, b"{}").expect("a copy");
-    kubereel(&["verify", path]).code(3).says("not a reel");
+    kubereel!("verify {path}").code(3).says("not a reel");
 }
 
 #[test]
 fn the_demo_is_whole() {
     let demo = DEMO;
-    let ran = kubereel(&["verify", demo]);
-    assert!(ran.out.contains("all checksums match"), "{ran:#?}");
+    let ran = kubereel!("verify {demo}");
+    ran.prints("all checksums match");
     assert_ne!(ran.code, Some(3), "{ran:#?}");
 }
 
@@ -214,8 +205,8 @@ fn a_reel_that_is_copied_while_it_is_recorded_is_judged_too() {
         script.commit();
         assert!(script.now() > RecordedAt::default());
     });
-    let ran = kubereel(&["verify", reel.path()]).code(1);
-    assert!(ran.out.contains("nothing was recorded"), "{ran:#?}");
+    let ran = kubereel!("verify {reel}").code(1);
+    ran.prints("nothing was recorded");
 }
 
 /// Starts a program whose output nobody reads, and gives its exit code.
@@ -282,8 +273,8 @@ fn damage_of_the_file_around_a_reel_is_damage() {
             .current_dir(folder.path())
             .args(words))
     };
-    let code = kubereel(&["verify", DEMO]).code;
-    let nodes = kubereel(&["get", DEMO, "nodes"]).out;
+    let code = kubereel!("verify {DEMO}").code;
+    let nodes = kubereel!("get {DEMO} nodes").out;
     let bytes = std::fs::metadata(DEMO).expect("the demo").len();
     for tool in ["gzip", "xz", "zstd"] {
         let Some(whole) = compressed(tool) else {

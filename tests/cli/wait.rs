@@ -18,13 +18,13 @@ fn wait(reel: &str, args: &[&str]) -> Ran {
 #[test]
 fn the_moment_can_be_pasted_after_at() {
     let reel = pods_with_gap();
-    let ran = wait(reel.path(), &["pod/a", &format!("{APP}=y")]).code(0);
+    let ran = kubereel!("wait {reel} pod/a {APP}=y").code(0);
     assert_eq!(ran.out, "pod/a condition met at 14:00:05.000Z\n");
     // It is met until the gap, and may be in it.
     ran.says("+5s · rv 14 · until between 14:00:07.000Z (last known met) and 14:00:12.000Z (first seen not met) · met for at least 2.0s")
         .says("exact: no gaps before it");
     let label = |at: &str| {
-        let out = kubereel(&["get", reel.path(), "pod/a", "-o", "json", "--at", at]).ok();
+        let out = kubereel!("get {reel} pod/a -o json --at {at}").ok();
         let pod: Value = serde_json::from_str(&out).expect("JSON");
         pod["metadata"]["labels"]["app"].clone()
     };
@@ -35,33 +35,30 @@ fn the_moment_can_be_pasted_after_at() {
 #[test]
 fn what_a_gap_may_hide_is_unknown_and_what_it_brought_has_bounds() {
     let reel = pods_with_gap();
-    let ran = wait(reel.path(), &["po", "a", &format!("{APP}=z")]).code(0);
+    let ran = kubereel!("wait {reel} po a {APP}=z").code(0);
     let between = "between 14:00:07.000Z and 14:00:12.000Z";
     assert_eq!(ran.out, format!("pod/a condition met {between}\n"));
     ran.says("between 14:00:07.000Z (last seen not met) and 14:00:12.000Z (first seen met)")
         .says("may have missed states between 14:00:07.000Z and 14:00:12.000Z");
     let never_seen = format!("{APP}=q");
-    let ran = wait(reel.path(), &["pod/a", &never_seen]).code(4);
+    let ran = kubereel!("wait {reel} pod/a {never_seen}").code(4);
     assert_eq!(ran.out, "");
     ran.says("unknown whether pod/a met the condition")
         .says("may have missed states between 14:00:07.000Z and 14:00:12.000Z");
-    wait(reel.path(), &["pod/a", &never_seen, "--to", "14:00:06"])
+    kubereel!("wait {reel} pod/a {never_seen} --to 14:00:06")
         .code(1)
         .says("timed out waiting for the condition on pods/a: not met by 14:00:06.000Z");
-    wait(reel.path(), &["pod/a", &never_seen, "--never"]).code(4);
+    kubereel!("wait {reel} pod/a {never_seen} --never").code(4);
     let early = [&never_seen, "--never", "--until-time", "14:00:06"];
     let out = wait(reel.path(), &[&["pod/a"], early.as_slice()].concat()).ok();
     assert_eq!(out, "pod/a condition never met\n");
     let seen = format!("{APP}=x");
-    wait(reel.path(), &["pod/a", &seen, "--never"]).code(1);
-    wait(reel.path(), &["pod/a", &seen, "--to", "15:00"]).code(0);
-    wait(
-        reel.path(),
-        &["pod/a", &seen, "--from", "14:00:13", "--to", "15:00"],
-    )
-    .code(4)
-    .says("recording ends at");
-    wait(reel.path(), &["pod/a", &seen, "--from", "start"])
+    kubereel!("wait {reel} pod/a {seen} --never").code(1);
+    kubereel!("wait {reel} pod/a {seen} --to 15:00").code(0);
+    kubereel!("wait {reel} pod/a {seen} --from 14:00:13 --to 15:00")
+        .code(4)
+        .says("recording ends at");
+    kubereel!("wait {reel} pod/a {seen} --from start")
         .code(0)
         .says("not observed between");
 }
@@ -71,7 +68,7 @@ fn timeouts_are_recorded_time() {
     let reel = pods_with_gap();
     let timed = |timeout: &str| {
         let goal = format!("{APP}=y");
-        wait(reel.path(), &["pod/a", &goal, "--timeout", timeout])
+        kubereel!("wait {reel} pod/a {goal} --timeout '{timeout}'")
     };
     timed("0").code(1).says("condition not met for pod/a");
     timed("3s").code(1).says("timed out");
@@ -82,10 +79,7 @@ fn timeouts_are_recorded_time() {
     }
     let held = |secs: &str| {
         let goal = format!("{APP}=x");
-        wait(
-            reel.path(),
-            &["pod/a", &goal, "--for-at-least", secs, "--to", "14:00:06"],
-        )
+        kubereel!("wait {reel} pod/a {goal} --for-at-least {secs} --to 14:00:06")
     };
     let out = held("3s").ok();
     assert_eq!(out, "pod/a condition met at 14:00:04.000Z\n");
@@ -115,11 +109,7 @@ fn objects_are_chosen_as_for_kubectl() {
         .code(0)
         .says("no matching resources found");
     // Creation comes first, wherever it stands.
-    let out = wait(
-        reel.path(),
-        &["pod/b", "-n", "web", "--for=delete", "--for=create"],
-    )
-    .ok();
+    let out = kubereel!("wait {reel} pod/b -n web --for=delete --for=create").ok();
     let created = "pod/b condition met at 14:00:03.000Z (create)\n";
     assert_eq!(
         out,
@@ -158,19 +148,19 @@ fn what_was_received_late_was_met_and_lasted_between_two_times() {
         script.finish();
     });
     let late = "between 14:00:02.000Z and 14:00:12.500Z";
-    let ran = wait(reel.path(), &["pod/a", &format!("{APP}=y")]).code(0);
+    let ran = kubereel!("wait {reel} pod/a {APP}=y").code(0);
     assert_eq!(ran.out, format!("pod/a condition met {late}\n"));
     ran.says("met for at least 10.0s")
         .says("no gaps in the searched time, but changes were received late");
-    let ran = wait(reel.path(), &["pod/a", &format!("{APP}=y"), "-o", "json"]);
+    let ran = kubereel!("wait {reel} pod/a {APP}=y -o json");
     let waited: Value = serde_json::from_str(&ran.ok()).expect("JSON");
     let object = &waited["objects"][0];
     assert_eq!(object["guarantee"], "received late");
     assert_eq!(object["met"][0]["not_before"], "2026-11-21T14:00:02.000Z");
     assert_eq!(object["met"][0]["at"], "2026-11-21T14:00:12.500Z");
     let never = format!("{APP}=q");
-    wait(reel.path(), &["pod/a", &never, "--never"]).code(0);
-    let history = kubereel(&["history", reel.path(), "pod/a"]).ok();
+    kubereel!("wait {reel} pod/a {never} --never").code(0);
+    let history = kubereel!("history {reel} pod/a").ok();
     assert!(
         history.contains(&format!("{late} · writer unknown · lasted")),
         "{history}"
@@ -201,46 +191,40 @@ fn manifests_name_objects() {
         "both.yaml",
         &format!("{}---\n{}", pod("a", ""), pod("b", ", namespace: web")),
     );
-    let ran = wait(reel.path(), &["-f", &both, "--for=create"]).code(0);
+    let ran = kubereel!("wait {reel} -f {both} --for=create").code(0);
     let a = "pod/a condition met at 14:00:01.000Z\n";
     let b = "pod/b condition met at 14:00:03.000Z\n";
     assert_eq!(ran.out, format!("{a}{b}"));
-    wait(reel.path(), &["-f", &both, "-n", "shop", "--for=create"])
+    kubereel!("wait {reel} -f {both} -n shop --for=create")
         .code(2)
         .says("the namespace of b is web, which does not match -n shop")
         .says("hint: use -n web, or omit -n");
     write("notes.txt", "not a manifest");
     let all = folder.path().display().to_string();
-    assert_eq!(
-        wait(reel.path(), &["-f", &all, "--for=create"]).out,
-        ran.out
-    );
+    assert_eq!(kubereel!("wait {reel} -f {all} --for=create").out, ran.out);
     let other = write(
         "other.yaml",
         "apiVersion: example.com/v1\nkind: Pod\nmetadata: {name: a}\n",
     );
-    wait(reel.path(), &["-f", &other, "--for=create"])
+    kubereel!("wait {reel} -f {other} --for=create")
         .code(2)
         .says("pod.example.com");
     let broken = write("broken.yaml", "apiVersion: [");
-    wait(reel.path(), &["-f", &broken, "--for=create"])
+    kubereel!("wait {reel} -f {broken} --for=create")
         .code(2)
         .says("broken.yaml: invalid YAML: ");
-    wait(
-        reel.path(),
-        &["-f", "https://example.com/a.yaml", "--for=create"],
-    )
-    .code(2)
-    .says("download it first");
-    wait(reel.path(), &["-f", "absent.yaml", "--for=create"])
+    kubereel!("wait {reel} -f https://example.com/a.yaml --for=create")
+        .code(2)
+        .says("download it first");
+    kubereel!("wait {reel} -f absent.yaml --for=create")
         .code(2)
         .says("absent.yaml: no such file or directory");
-    wait(reel.path(), &["pod/a", "-f", &both, "--for=create"]).code(2);
+    kubereel!("wait {reel} pod/a -f {both} --for=create").code(2);
 }
 
 #[test]
 fn the_deletion_of_what_never_existed_is_said_to_be_none() {
-    let ran = kubereel(&["wait", DEMO, "pod/nope", "-n", "shop", "--for=delete"]).code(0);
+    let ran = kubereel!("wait {DEMO} pod/nope -n shop --for=delete").code(0);
     assert_eq!(
         ran.out,
         "pods/nope was never observed in shop namespace: nothing to delete\n"
@@ -289,7 +273,7 @@ fn sequential_waits_begin_where_the_one_before_was_met() {
 fn json_has_stable_names() {
     let reel = pods_with_gap();
     let goal = format!("{APP}=z");
-    let out = wait(reel.path(), &["pod/a", &goal, "-o", "json"]).ok();
+    let out = kubereel!("wait {reel} pod/a {goal} -o json").ok();
     let said: Value = serde_json::from_str(&out).expect("JSON");
     let pod = &said["objects"][0];
     assert_eq!(pod["resource"], "pods");
@@ -308,16 +292,7 @@ fn json_has_stable_names() {
 
 #[test]
 fn the_demo_operator_was_degraded_when_its_history_says() {
-    let out = wait(
-        DEMO,
-        &[
-            "co/image-registry",
-            "--for=condition=degraded",
-            "-o",
-            "json",
-        ],
-    )
-    .ok();
+    let out = kubereel!("wait {DEMO} co/image-registry --for=condition=degraded -o json").ok();
     let said: Value = serde_json::from_str(&out).expect("JSON");
     let met = &said["objects"][0]["met"][0];
     let field = ".status.conditions[Degraded].status";
@@ -339,14 +314,11 @@ fn the_demo_operator_was_degraded_when_its_history_says() {
     let turned = turned.expect("it was degraded");
     assert_eq!((&met["at"], &met["rv"]), (&turned["at"], &turned["rv"]));
     assert_eq!(met["writers"], turned["writers"]);
-    wait(
-        DEMO,
-        &["co", "--all", "--for=condition=Degraded", "--never"],
-    )
-    .code(1)
-    .says("image-registry met the condition, despite --never");
+    kubereel!("wait {DEMO} co --all --for=condition=Degraded --never")
+        .code(1)
+        .says("image-registry met the condition, despite --never");
     // What no object has may be a misspelled name.
-    wait(DEMO, &["co", "--all", "--for=condition=Degradd", "--never"])
+    kubereel!("wait {DEMO} co --all --for=condition=Degradd --never")
         .code(0)
         .says("note: no object has a condition Degradd at")
         .says("did you mean Degraded?");
@@ -408,23 +380,19 @@ fn what_cannot_be_asked_is_refused() {
         &["pod/a", "--for=event=A", "--for-at-least", "1s"],
         "--for-at-least",
     );
-    wait(reel.path(), &["pod/c", "--for=condition=Ready"])
+    kubereel!("wait {reel} pod/c --for=condition=Ready")
         .code(4)
         .says("pods/c was never observed");
-    wait(reel.path(), &["pod/b", "--for=condition=Ready"])
+    kubereel!("wait {reel} pod/b --for=condition=Ready")
         .code(4)
         .says("in another namespace: use -n web");
-    wait(reel.path(), &["pod/a", "--for=jsonpath=.metadata=x"])
+    kubereel!("wait {reel} pod/a --for=jsonpath=.metadata=x")
         .code(1)
         .says("pod/a at 14:00:01.000Z: the JSONPath leads to a list or a map");
-    wait(reel.path(), &["pod/a", "--for=event=Killing"])
+    kubereel!("wait {reel} pod/a --for=event=Killing")
         .code(4)
         .says("not observed between");
-    wait(
-        reel.path(),
-        &["events.events.k8s.io", "--all", "--for=create"],
-    )
-    .code(4);
+    kubereel!("wait {reel} events.events.k8s.io --all --for=create").code(4);
 }
 
 #[test]
@@ -434,12 +402,12 @@ fn an_imported_recording_proves_no_absence() {
         std::fs::write(path.with_extension("jsonl"), lines).expect("room");
     });
     let lines = folder.path().replace(".reel", ".jsonl");
-    kubereel(&["import", &lines, "-o", folder.path()]).code(0);
-    let out = wait(folder.path(), &["cm/a", "--for=jsonpath=.data.k=v"]).code(0);
+    kubereel!("import {lines} -o {folder}").code(0);
+    let out = kubereel!("wait {folder} cm/a --for=jsonpath=.data.k=v").code(0);
     out.says("as imported: completeness is unknown");
-    wait(folder.path(), &["cm/a", "--for=jsonpath=.data.k=w"]).code(4);
+    kubereel!("wait {folder} cm/a --for=jsonpath=.data.k=w").code(4);
     // It was deleted only if somebody said so.
-    wait(folder.path(), &["cm/b", "--for=delete"]).code(4);
+    kubereel!("wait {folder} cm/b --for=delete").code(4);
 }
 
 #[test]
@@ -501,7 +469,7 @@ fn a_resource_that_is_not_recorded_yet_is_waited_for() {
         .says("error: timed out: no resource \"pod\" in this reel");
     // What is wrong in the question does not become right.
     wait(reel, &[&["pod/x", "--all"], &follow[..]].concat()).code(2);
-    wait(reel, &["pod/x", "--for=create"]).code(4);
+    kubereel!("wait {reel} pod/x --for=create").code(4);
     drop(recorder);
 }
 
