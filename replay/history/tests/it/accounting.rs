@@ -8,16 +8,8 @@ use kubereel_history::{
 };
 use std::path::Path;
 
-const A: Thing<'static> = Thing {
-    namespace: "default",
-    name: "a",
-    uid: "uid-a",
-};
-const B: Thing<'static> = Thing {
-    namespace: "default",
-    name: "b",
-    uid: "uid-b",
-};
+const A: Thing<'static> = thing("default", "a", "uid-a");
+const B: Thing<'static> = thing("default", "b", "uid-b");
 
 fn write<T>(story: impl FnOnce(&Path) -> T) -> (Timeline, T) {
     let folder = tempfile::tempdir().expect("a folder");

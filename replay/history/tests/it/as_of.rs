@@ -29,16 +29,8 @@ fn write<T>(story: impl FnOnce(&Path) -> T) -> (Timeline, T) {
     (Timeline::open(&path).expect("a reel"), told)
 }
 
-const A: crate::script::Thing<'static> = crate::script::Thing {
-    namespace: "web",
-    name: "a",
-    uid: "uid-a",
-};
-const B: crate::script::Thing<'static> = crate::script::Thing {
-    namespace: "web-2",
-    name: "b",
-    uid: "uid-b",
-};
+const A: crate::script::Thing<'static> = thing("web", "a", "uid-a");
+const B: crate::script::Thing<'static> = thing("web-2", "b", "uid-b");
 
 /// Lists pod `a` at 14:00:01 (rv 10), adds `b` at :03 (12), changes `a` at :05 (14), deletes `b` at :07 (16).
 fn small_life(script: &mut Script) -> Stream {
@@ -204,8 +196,7 @@ fn a_resource_version_has_one_time_in_all_resources_of_a_storage() {
         script.probed(10, 5);
         script.wait(1000);
         let listed = |script: &mut Script, name: &str, rv: u128| {
-            let resource = script.resource(name, "Other", &[]);
-            let stream = script.connect(resource, None);
+            let stream = script.watched(name, "Other", &[]);
             script.initial(stream, A, rv - 3, &pod(A, rv - 3, "x"));
             script.synced(stream, rv);
             stream
@@ -260,8 +251,7 @@ fn a_resource_version_has_one_time_in_all_resources_of_a_storage() {
 fn a_record_number_means_after_that_record() {
     let (timeline, (stream, added)) = write(|path| {
         let mut script = Script::begin(path);
-        let pods = script.resource("pods", "Pod", &[]);
-        let stream = script.connect(pods, None);
+        let stream = script.watched("pods", "Pod", &[]);
         script.synced(stream, 10);
         let added = script.added(stream, A, 11, &pod(A, 11, "x"));
         script.deleted(stream, A, 12, &pod(A, 12, "x"));
@@ -672,10 +662,8 @@ fn a_time_of_day_that_comes_twice_is_refused() {
         };
         assert_eq!(found, wall, "{text}");
     }
-    assert_eq!(
-        timeline.written(timeline.start()),
-        "2026-11-21T14:00:00.000Z"
-    );
+    let expected = "2026-11-21T14:00:00.000Z";
+    assert_eq!(timeline.written(timeline.start()), expected);
 }
 
 #[test]

@@ -62,8 +62,7 @@ fn said(script: &mut Script, events: Stream, number: u64, rv: u64, is_deleted: b
 fn write(path: &Path, length: u64) {
     let mut script = Script::begin(path);
     let mut begin = |plural: &str, kind: &str| {
-        let resource = script.resource(plural, kind, &[]);
-        let stream = script.connect(resource, None);
+        let stream = script.watched(plural, kind, &[]);
         script.synced(stream, 5);
         stream
     };
@@ -271,8 +270,7 @@ fn no_question_costs_more_on_a_longer_reel() {
 /// these lie in one block each.
 fn write_rare(path: &Path) {
     let mut script = Script::begin(path);
-    let resource = script.resource("pods", "Pod", &[]);
-    let pods = script.connect(resource, None);
+    let pods = script.watched("pods", "Pod", &[]);
     script.synced(pods, 5);
     let mut seen = std::collections::BTreeSet::new();
     for number in 0..SHORT * 4 {

@@ -1,23 +1,15 @@
 //! What damage hides: a state until it is shown again, and nothing of other resources.
 
-use crate::script::{Script, Thing, pod};
+use crate::script::{Script, Thing, pod, thing};
 use kubereel_format::{Note, RecordedAt, ResourceId, Seq};
 use kubereel_history::{
     Certainty, ComparisonScope, Cut, HistoryItem, HistoryQuestion, MissedReason, ObjectFilter,
     Timeline, WaitAnswer, WaitQuestion, WaitSpan, WaitVerdict,
 };
 
-const A: Thing<'static> = Thing {
-    namespace: "default",
-    name: "a",
-    uid: "u",
-};
+const A: Thing<'static> = thing("default", "a", "u");
 
-const B: Thing<'static> = Thing {
-    namespace: "default",
-    name: "b",
-    uid: "v",
-};
+const B: Thing<'static> = thing("default", "b", "v");
 
 /// Notes that records of a resource were lost in the next five seconds.
 fn lose(script: &mut Script, resource: ResourceId) {
@@ -177,10 +169,8 @@ fn a_wait_does_not_know_what_a_loss_hides() {
     };
     let lost = vec![MissedReason::Unreadable];
     assert_eq!(answered("pods", "a", 0), (WaitVerdict::NotMet, vec![]));
-    assert_eq!(
-        answered("pods", "a", 1),
-        (WaitVerdict::Unknown, lost.clone())
-    );
+    let expected = (WaitVerdict::Unknown, lost.clone());
+    assert_eq!(answered("pods", "a", 1), expected);
     assert_eq!(answered("pods", "b", 2), (WaitVerdict::Unknown, lost));
     assert_eq!(answered("nodes", "a", 2), (WaitVerdict::NotMet, vec![]));
 }

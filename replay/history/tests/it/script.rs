@@ -27,7 +27,7 @@ pub struct Thing<'a> {
 }
 
 /// Names a thing.
-pub fn thing<'a>(namespace: &'a str, name: &'a str, uid: &'a str) -> Thing<'a> {
+pub const fn thing<'a>(namespace: &'a str, name: &'a str, uid: &'a str) -> Thing<'a> {
     Thing {
         namespace,
         name,
@@ -180,6 +180,12 @@ impl Script {
             reason,
             detail: detail.to_owned(),
         });
+    }
+
+    /// Announces a resource and watches it from a list on.
+    pub fn watched(&mut self, qualified: &str, kind: &str, shorts: &[&str]) -> Stream {
+        let resource = self.resource(qualified, kind, shorts);
+        self.connect(resource, None)
     }
 
     /// Opens a connection: a streaming list without `from_rv`, else a watch.

@@ -14,11 +14,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const A: crate::script::Thing<'static> = crate::script::Thing {
-    namespace: "web",
-    name: "a",
-    uid: "uid-a",
-};
+const A: crate::script::Thing<'static> = thing("web", "a", "uid-a");
 
 /// A recording with everything that a summary tells: two sessions, a gap, an outage, a late resource.
 fn eventful(path: &Path) {
@@ -53,8 +49,7 @@ fn eventful_so_far(path: &Path) -> Script {
     let on_pods = script.connect(pods, None);
     script.gap(pods, 6, 20, from);
     script.synced(on_pods, 20);
-    let late = script.resource("clusterversions.config.openshift.io", "ClusterVersion", &[]);
-    let on_late = script.connect(late, None);
+    let on_late = script.watched("clusterversions.config.openshift.io", "ClusterVersion", &[]);
     let version = br#"{"metadata":{"name":"version"},"status":{"history":[{"version":"4.22.0-b"},{"version":"4.22.0-a"}]}}"#;
     script.initial(on_late, thing("", "version", "uid-v"), 19, version);
     script.synced(on_late, 20);
@@ -109,14 +104,12 @@ fn what_happened_to_the_kubeconfig_is_listed_unless_it_was_there_at_once() {
     let summary = ReelSummary::of(&Timeline::open(&path).expect("a reel"));
     let texts = summary.kubeconfig.iter().map(|state| state.text.as_str());
     let loaded = "loaded the kubeconfig /secret/kubeconfig";
-    assert_eq!(
-        texts.collect::<Vec<_>>(),
-        [
-            "waited for a kubeconfig at /secret/kubeconfig",
-            loaded,
-            loaded
-        ]
-    );
+    let expected = [
+        "waited for a kubeconfig at /secret/kubeconfig",
+        loaded,
+        loaded,
+    ];
+    assert_eq!(texts.collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -197,10 +190,8 @@ fn each_resource_tells_what_is_covered() {
         .iter()
         .map(|one| one.why.as_str())
         .collect();
-    assert_eq!(
-        unseen,
-        ["the watch had ended, or the recorder was killed before it could write"]
-    );
+    let expected = ["the watch had ended, or the recorder was killed before it could write"];
+    assert_eq!(unseen, expected);
     assert_eq!(of("nodes").appeared_later, Some(false));
     assert_eq!(of("pods").appeared_later, Some(false));
     let late = of("clusterversions.config.openshift.io");
@@ -216,49 +207,45 @@ fn the_schema_of_programs_is_stable() {
         .keys()
         .map(String::as_str)
         .collect();
-    assert_eq!(
-        names,
-        [
-            "accounts",
-            "anomalies",
-            "being_recorded",
-            "clock_steps",
-            "clusters",
-            "counter_moves",
-            "damage",
-            "digest",
-            "end",
-            "events",
-            "file",
-            "file_bytes",
-            "finished",
-            "format",
-            "kubeconfig",
-            "labels",
-            "lost_records",
-            "marks",
-            "not_covered",
-            "objects",
-            "odd_lines",
-            "outages",
-            "parts",
-            "pauses",
-            "provenance",
-            "records",
-            "redaction",
-            "resources",
-            "sealed",
-            "sessions",
-            "span_secs",
-            "start",
-            "unreadable",
-        ]
-    );
+    let expected = [
+        "accounts",
+        "anomalies",
+        "being_recorded",
+        "clock_steps",
+        "clusters",
+        "counter_moves",
+        "damage",
+        "digest",
+        "end",
+        "events",
+        "file",
+        "file_bytes",
+        "finished",
+        "format",
+        "kubeconfig",
+        "labels",
+        "lost_records",
+        "marks",
+        "not_covered",
+        "objects",
+        "odd_lines",
+        "outages",
+        "parts",
+        "pauses",
+        "provenance",
+        "records",
+        "redaction",
+        "resources",
+        "sealed",
+        "sessions",
+        "span_secs",
+        "start",
+        "unreadable",
+    ];
+    assert_eq!(names, expected);
     assert_eq!(summary["start"], "2026-11-21T14:00:00.000Z");
-    assert_eq!(
-        summary["resources"][1]["gaps"][0]["from"],
-        "2026-11-21T14:00:01.000Z"
-    );
+    let expected = "2026-11-21T14:00:01.000Z";
+    assert_eq!(summary["resources"][1]["gaps"][0]["from"], expected);
 }
 
 #[test]
@@ -267,8 +254,7 @@ fn an_export_has_every_body_byte_for_byte() {
     let path = folder.path().join("test.reel");
     let odd: &[u8] = br#"{ "b":1.0,"a" : 1e3, "b":"\u0041\/", "metadata":{"name":"a"} }"#;
     let mut script = Script::begin(&path);
-    let pods = script.resource("deployments.apps", "Deployment", &[]);
-    let stream = script.connect(pods, None);
+    let stream = script.watched("deployments.apps", "Deployment", &[]);
     script.synced(stream, 1);
     script.wait(1);
     script.added(stream, A, 2, odd);

@@ -12,17 +12,9 @@ use kubereel_history::{
 };
 use proptest::prelude::*;
 
-const A: Thing<'static> = Thing {
-    namespace: "default",
-    name: "a",
-    uid: "u",
-};
+const A: Thing<'static> = thing("default", "a", "u");
 
-const B: Thing<'static> = Thing {
-    namespace: "default",
-    name: "b",
-    uid: "v",
-};
+const B: Thing<'static> = thing("default", "b", "v");
 
 fn unseen(story: impl FnOnce(&mut Script)) -> (Timeline, Vec<UnobservedSpan>) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -169,8 +161,7 @@ fn a_late_list_a_lost_permission_and_a_watch_that_never_came_back_hide_changes()
     assert_eq!(late(59), []);
     assert_eq!(late(60).len(), 1);
     let (timeline, after) = unseen(|script| {
-        let pods = script.resource("pods", "Pod", &[]);
-        let stream = script.connect(pods, None);
+        let stream = script.watched("pods", "Pod", &[]);
         script.synced(stream, 5);
         script.wait(7000);
         script.not_covered("pods", NotCoveredReason::Forbidden, "no");
@@ -181,8 +172,7 @@ fn a_late_list_a_lost_permission_and_a_watch_that_never_came_back_hide_changes()
     assert_eq!(after[0].to, timeline.end());
     assert_eq!(after[0].reason.to_string(), "not recorded: forbidden: no");
     let (_, after) = unseen(|script| {
-        let pods = script.resource("pods", "Pod", &[]);
-        let stream = script.connect(pods, None);
+        let stream = script.watched("pods", "Pod", &[]);
         script.synced(stream, 5);
         script.wait(7000);
         script.disconnect(stream, EndCause::Clean);
@@ -193,8 +183,7 @@ fn a_late_list_a_lost_permission_and_a_watch_that_never_came_back_hide_changes()
     assert_eq!(after[0].reason, UnobservedReason::WatchEnded { recorder });
     // The one that the recorder's own end cut is none.
     let (_, after) = unseen(|script| {
-        let pods = script.resource("pods", "Pod", &[]);
-        let stream = script.connect(pods, None);
+        let stream = script.watched("pods", "Pod", &[]);
         script.added(stream, thing("n", "b", "v"), 5, b"{}");
         script.synced(stream, 5);
         script.wait(7000);
@@ -232,10 +221,8 @@ fn a_line_that_is_no_event_hides_a_change_until_the_next_list() {
             let [unread] = unseen.as_slice() else {
                 panic!("{unseen:?}");
             };
-            assert_eq!(
-                unread.reason,
-                UnobservedReason::Unparsed { problem, lines: 1 }
-            );
+            let expected = UnobservedReason::Unparsed { problem, lines: 1 };
+            assert_eq!(unread.reason, expected);
             let span = (secs(&timeline, unread.from), secs(&timeline, unread.to));
             assert_eq!(span, (7, until));
         }
@@ -290,8 +277,7 @@ fn an_unparsed_object_makes_the_state_unknown_until_a_list_in_which_all_were_par
 #[test]
 fn what_was_announced_and_never_listed_is_not_observed() {
     let (timeline, never) = unseen(|script| {
-        let nodes = script.resource("nodes", "Node", &[]);
-        let stream = script.connect(nodes, None);
+        let stream = script.watched("nodes", "Node", &[]);
         script.synced(stream, 4);
         script.wait(2_000);
         script.resource("pods", "Pod", &[]);
@@ -324,8 +310,7 @@ fn a_life_without_a_begin_and_a_name_without_an_end_prove_a_loss() {
     let other = thing("default", "b", "w");
     let play = |story: fn(&mut Script, Stream, Thing<'_>, Thing<'_>)| {
         unseen(|script| {
-            let pods = script.resource("pods", "Pod", &[]);
-            let stream = script.connect(pods, None);
+            let stream = script.watched("pods", "Pod", &[]);
             script.initial(stream, A, 5, &pod(A, 5, "x"));
             script.synced(stream, 5);
             script.wait(7_000);
@@ -340,8 +325,7 @@ fn a_life_without_a_begin_and_a_name_without_an_end_prove_a_loss() {
     // An object changes, or goes, that nobody created: it came after the list.
     for is_deleted in [false, true] {
         let (timeline, unseen) = unseen(|script| {
-            let pods = script.resource("pods", "Pod", &[]);
-            let stream = script.connect(pods, None);
+            let stream = script.watched("pods", "Pod", &[]);
             script.wait(1_000);
             script.synced(stream, 5);
             script.wait(6_000);
@@ -381,8 +365,7 @@ fn a_life_without_a_begin_and_a_name_without_an_end_prove_a_loss() {
 fn a_lost_change_hides_the_state_of_its_name_at_the_revisions_in_which_it_lies() {
     let other = thing("default", "b", "w");
     let (timeline, _) = unseen(|script| {
-        let pods = script.resource("pods", "Pod", &[]);
-        let stream = script.connect(pods, None);
+        let stream = script.watched("pods", "Pod", &[]);
         script.initial(stream, A, 5, &pod(A, 5, "x"));
         script.synced(stream, 5);
         script.wait(7_000);
@@ -528,8 +511,7 @@ struct Story {
 #[expect(clippy::too_many_lines, reason = "one arm a step")]
 fn play(path: &std::path::Path, steps: &[Step]) -> Story {
     let mut script = Script::begin(path);
-    let nodes = script.resource("nodes", "Node", &[]);
-    let beside = script.connect(nodes, None);
+    let beside = script.watched("nodes", "Node", &[]);
     script.synced(beside, 1);
     let pods = script.resource("pods", "Pod", &[]);
     let mut stream: Option<Stream> = None;

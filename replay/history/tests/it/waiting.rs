@@ -156,10 +156,8 @@ fn a_state_shorter_than_any_poll_is_found() {
         ..Ask::default()
     };
     assert_eq!(met(&ask(&timeline, &second)), [10]);
-    assert_eq!(
-        wait(&timeline, &["reason=Other"]).verdict,
-        WaitVerdict::NotMet
-    );
+    let expected = WaitVerdict::NotMet;
+    assert_eq!(wait(&timeline, &["reason=Other"]).verdict, expected);
     let refused = wait(&timeline, &["jsonpath=.status.containerStatuses[1]"]);
     let WaitVerdict::Refused { at, .. } = refused.verdict else {
         panic!("{refused:?}");
@@ -358,14 +356,12 @@ fn what_was_received_late_was_committed_between_two_times() {
             (version.not_before.map(secs), held.micros / 500_000, most)
         });
         let lengths: Vec<_> = lengths.collect();
-        assert_eq!(
-            lengths,
-            [
-                (None, 2, Some(23)),
-                (Some(2), 12, Some(33)),
-                (None, 2, None)
-            ]
-        );
+        let expected = [
+            (None, 2, Some(23)),
+            (Some(2), 12, Some(33)),
+            (None, 2, None),
+        ];
+        assert_eq!(lengths, expected);
         // Every answer is the same: the state is known again when the change has been received.
         for (millis, is_known) in [(1500, true), (7000, false), (12_300, false), (12_700, true)] {
             let wall = RecordedAt::from_micros(timeline.start().micros + millis * 1000);
@@ -606,22 +602,16 @@ fn the_time_that_is_searched_begins_and_ends_as_asked() {
     };
     assert_eq!(found(Some(1), at(5), None), (WaitVerdict::Met, vec![4]));
     assert_eq!(found(Some(1), at(3), None), (WaitVerdict::NotMet, vec![]));
-    assert_eq!(
-        found(Some(1), at(5), Some(2)),
-        (WaitVerdict::NotMet, vec![])
-    );
+    let expected = (WaitVerdict::NotMet, vec![]);
+    assert_eq!(found(Some(1), at(5), Some(2)), expected);
     assert_eq!(found(Some(1), at(5), Some(3)), (WaitVerdict::Met, vec![4]));
     // From the second life on, it is the first one.
     assert_eq!(found(Some(4), at(5), None), (WaitVerdict::NotMet, vec![]));
     // A revision is a moment too, and what lies behind the end is not known.
-    assert_eq!(
-        found(None, Cut::Revision(6), None),
-        (WaitVerdict::NotMet, vec![])
-    );
-    assert_eq!(
-        found(None, Cut::Revision(7), None),
-        (WaitVerdict::Met, vec![4])
-    );
+    let expected = (WaitVerdict::NotMet, vec![]);
+    assert_eq!(found(None, Cut::Revision(6), None), expected);
+    let expected = (WaitVerdict::Met, vec![4]);
+    assert_eq!(found(None, Cut::Revision(7), None), expected);
     assert_eq!(found(Some(4), at(50), None), (WaitVerdict::Unknown, vec![]));
 }
 

@@ -9,11 +9,7 @@ use kubereel_history::{
     Moment, ObjectFilter, Regarding, SteppedOver, Timeline, Track, VersionPlace,
 };
 
-const POD: Thing<'static> = Thing {
-    namespace: "web",
-    name: "a",
-    uid: "uid-a",
-};
+const POD: Thing<'static> = thing("web", "a", "uid-a");
 
 fn cut(timeline: &Timeline, moment: &str) -> Cut {
     let moment: Moment = moment.parse().expect("a moment");
@@ -42,8 +38,7 @@ fn small_cluster() -> (Timeline, Stream, Stream) {
     let path = folder.path().join("test.reel");
     let mut script = Script::begin(&path);
     let mut begin = |qualified: &str, kind: &str| {
-        let resource = script.resource(qualified, kind, &[]);
-        let stream = script.connect(resource, None);
+        let stream = script.watched(qualified, kind, &[]);
         script.synced(stream, 5);
         stream
     };
@@ -263,10 +258,8 @@ fn a_description_gathers_everything_about_an_object() {
         .iter()
         .map(|owner| (owner.kind.as_str(), owner.exists))
         .collect();
-    assert_eq!(
-        owners,
-        [("ReplicaSet", Some(true)), ("Deployment", Some(true))]
-    );
+    let expected = [("ReplicaSet", Some(true)), ("Deployment", Some(true))];
+    assert_eq!(owners, expected);
     assert_eq!(told.relatives.children, []);
     assert_eq!(told.conditions.len(), 1);
     assert_eq!(told.scalars[0].path, ".status.phase");
@@ -303,8 +296,7 @@ fn crowded(events: u128) -> (tempfile::TempDir, Timeline) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("test.reel");
     let mut script = Script::begin(&path);
-    let pods = script.resource("pods", "Pod", &[]);
-    let stream = script.connect(pods, None);
+    let stream = script.watched("pods", "Pod", &[]);
     script.synced(stream, 0);
     for rv in 1..=events {
         script.wait(1);
