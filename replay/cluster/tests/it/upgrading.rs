@@ -245,10 +245,8 @@ fn without_events_pods_and_the_condition_tell_of_attempts() {
         let pod = attempt.pod.as_ref().expect("a Pod");
         assert_eq!(pod.name, name);
         assert!(pod.deleted.is_some());
-        assert_eq!(
-            attempt.cause(),
-            Some(("Init:ErrImagePull", "manifest unknown"))
-        );
+        let expected = Some(("Init:ErrImagePull", "manifest unknown"));
+        assert_eq!(attempt.cause(), expected);
         assert!(
             attempt
                 .reported
@@ -307,10 +305,8 @@ fn what_the_deletion_of_a_pod_shows_is_not_why_it_was_given_up() {
     );
     let (story, _) = cluster.story();
     let attempt = &story.retrievals.attempts[0];
-    assert_eq!(
-        attempt.cause(),
-        Some(("Init:ErrImagePull", "manifest unknown"))
-    );
+    let expected = Some(("Init:ErrImagePull", "manifest unknown"));
+    assert_eq!(attempt.cause(), expected);
     let end = attempt.end.as_ref().expect("its Pod failed");
     assert_eq!(end.message, "manifest unknown");
 }
@@ -349,14 +345,12 @@ fn the_states_of_a_pod_are_those_of_kubectl() {
     let states: Vec<_> = states
         .map(|state| (state.word.as_str(), state.message.as_str()))
         .collect();
-    assert_eq!(
-        states,
-        [
-            ("Pending", ""),
-            ("Terminating", ""),
-            ("Init:ExitCode:1", "DeadlineExceeded: too long"),
-        ]
-    );
+    let expected = [
+        ("Pending", ""),
+        ("Terminating", ""),
+        ("Init:ExitCode:1", "DeadlineExceeded: too long"),
+    ];
+    assert_eq!(states, expected);
 }
 
 #[test]
@@ -382,10 +376,8 @@ fn the_condition_alone_tells_of_a_failure_and_nothing_of_its_begin() {
             .iter()
             .all(|attempt| attempt.began.is_none() && attempt.pod.is_none())
     );
-    assert_eq!(
-        attempts[1].cause(),
-        Some(("PreconditionChecks", "not upgradeable"))
-    );
+    let expected = Some(("PreconditionChecks", "not upgradeable"));
+    assert_eq!(attempts[1].cause(), expected);
     let seen: Vec<&str> = story
         .not_seen
         .iter()
@@ -420,15 +412,11 @@ fn counts_of_events_tell_of_attempts_that_were_not_seen() {
     cluster.event(events, "new", "RetrievePayload", 6, &loading(NEW));
     cluster.version(Some("2"), &[("2", "Partial"), ("1", "Completed")], &[]);
     let (story, _) = cluster.story();
-    assert_eq!(
-        steps(&story.retrievals.attempts),
-        ["RetrievePayload", "PreconditionChecks", ""]
-    );
+    let expected = ["RetrievePayload", "PreconditionChecks", ""];
+    assert_eq!(steps(&story.retrievals.attempts), expected);
     assert_eq!(story.retrievals.counted_only(), 3);
-    assert_eq!(
-        story.retrievals.attempts[0].cause(),
-        Some(("RetrievePayload", "no"))
-    );
+    let expected = Some(("RetrievePayload", "no"));
+    assert_eq!(story.retrievals.attempts[0].cause(), expected);
 }
 
 #[test]
@@ -493,13 +481,11 @@ fn what_lasts_is_counted_to_the_moment_and_a_stall_is_named() {
         .iter()
         .map(|spell| (spell.ill, spell.level(story.now), spell.to))
         .collect();
-    assert_eq!(
-        spells,
-        [
-            (SpellKind::Unavailable, SpellLevel::Error, None),
-            (SpellKind::Degraded, SpellLevel::Warning, None),
-        ]
-    );
+    let expected = [
+        (SpellKind::Unavailable, SpellLevel::Error, None),
+        (SpellKind::Degraded, SpellLevel::Warning, None),
+    ];
+    assert_eq!(spells, expected);
     let [etcd] = story.operators.as_slice() else {
         panic!("{:?}", story.operators);
     };
@@ -698,12 +684,11 @@ fn an_upgrade_that_ran_before_the_recording_is_told_as_such() {
     let body = version(Some("2"), &[("2", "Partial"), ("1", "Partial")], &[]);
     script.initial(stream, thing("", "version", "cv"), 5, &bytes(&body));
     script.synced(stream, 6);
-    let resource = script.resource(
+    let stream = script.watched(
         "clusteroperators.config.openshift.io",
         "ClusterOperator",
         &[],
     );
-    let stream = script.connect(resource, None);
     let moved = operator("2", &[("Available", "True"), ("Progressing", "False")]);
     script.initial(stream, thing("", "etcd", "co-1"), 7, &bytes(&moved));
     let waits = operator("1", &[("Available", "True"), ("Progressing", "False")]);

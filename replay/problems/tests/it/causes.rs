@@ -108,10 +108,8 @@ fn the_configuration_with_the_name_of_an_operator_is_its_own() {
     life.put(OPERATORS, "console", console("True"));
     let list = life.end("15:10:00");
     let found: Vec<Vec<String>> = list.problems.iter().map(causes).collect();
-    assert_eq!(
-        found,
-        [vec!["Console cluster spec.logLevel".to_owned()], Vec::new()]
-    );
+    let expected = [vec!["Console cluster spec.logLevel".to_owned()], Vec::new()];
+    assert_eq!(found, expected);
 }
 
 #[test]

@@ -349,10 +349,8 @@ fn a_service_that_is_switched_to_pods_that_never_were_ready_comes_first() {
     let list = life.end("14:30:00");
     let first = first(&list);
     assert_eq!(first.object.label(), "Service web/shop");
-    assert_eq!(
-        causes(first).first().map(String::as_str),
-        Some("Service web/shop spec.selector.color")
-    );
+    let expected = Some("Service web/shop spec.selector.color");
+    assert_eq!(causes(first).first().map(String::as_str), expected);
 }
 
 /// Returns the first cause of a container that ends three minutes after a rollout of its workload, after which its
@@ -623,13 +621,11 @@ fn an_operator_that_was_upgraded_comes_before_what_it_then_wrote() {
     let list = life.end("14:30:00");
     let found = list.problems.first().map(causes).unwrap_or_default();
     let kinds: Vec<&str> = found.iter().map(String::as_str).take(2).collect();
-    assert_eq!(
-        kinds,
-        [
-            "Deployment web/stocker spec.template.spec.containers[app].image",
-            "Deployment web/shop spec.template.spec.containers[app].args[0]",
-        ]
-    );
+    let expected = [
+        "Deployment web/stocker spec.template.spec.containers[app].image",
+        "Deployment web/shop spec.template.spec.containers[app].args[0]",
+    ];
+    assert_eq!(kinds, expected);
 }
 
 #[test]

@@ -561,10 +561,8 @@ fn an_operator_that_no_longer_reports_its_conditions_is_unavailable() {
     let list = life.end("15:00:00");
     assert_eq!(lines(&list), ["ClusterOperator dns NotReported"]);
     let problem = first(&list);
-    assert_eq!(
-        problem.message,
-        "the condition Available is no longer reported"
-    );
+    let expected = "the condition Available is no longer reported";
+    assert_eq!(problem.message, expected);
     assert!(problem.to.is_some());
 }
 
