@@ -1,6 +1,6 @@
 //! What cannot be answered ends in a clear message, a hint and its own exit code.
 
-use super::run::{A, DEMO, Reel, kubereel, pods_with_gap, program, run};
+use super::run::{A, DEMO, Reel, assert_has, kubereel, pods_with_gap, program, run};
 use crate::script::{Script, pod};
 use std::io::Read as _;
 use std::process::Stdio;
@@ -259,8 +259,7 @@ fn a_reel_that_is_being_recorded_is_read_as_a_copy() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("live.reel");
     let mut script = Script::begin(&path);
-    let pods = script.resource("pods", "Pod", &[]);
-    let stream = script.connect(pods, None);
+    let stream = script.watched("pods", "Pod", &[]);
     script.synced(stream, 1);
     script.added(stream, A, 2, &pod(A, 2, "x"));
     script.commit();
@@ -428,10 +427,7 @@ fn hints_name_the_reel_so_that_they_can_be_pasted() {
     let _ran = kubereel!("test '{one}' {two}").code(3).says(&pasted);
     let gap = pods_with_gap();
     let out = kubereel!("story {gap}").out;
-    assert!(
-        out.contains(&format!("kubereel info {}\n", gap.path())),
-        "{out}"
-    );
+    assert_has(&out, &format!("kubereel info {}\n", gap.path()));
     let whole = kubereel!("story {DEMO}").ok();
     let checked = whole.lines().find(|line| line.starts_with("Checked:    "));
     let checked = checked.expect("what was checked");

@@ -1,6 +1,6 @@
 //! `kubereel blame`: who set each field last, and when.
 
-use super::run::{DEMO, Reel, demo_spell, demo_values, pods_with_gap};
+use super::run::{DEMO, Reel, assert_has, demo_spell, demo_values, pods_with_gap};
 use crate::script::{Script, thing};
 use serde_json::Value;
 
@@ -52,10 +52,7 @@ n    14:00:05.000Z  │   resourceVersion: "10"
     assert_eq!(ran.out, expected);
     ran.says("at 14:00:05.000Z (+5s, rv 10) · complete");
     let before = kubereel!("blame {reel} cm a --at rv:2").ok();
-    assert!(
-        before.contains("m  ≤ 13:00:01.000Z  │   mine: \"0\""),
-        "{before}"
-    );
+    assert_has(&before, "m  ≤ 13:00:01.000Z  │   mine: \"0\"");
 }
 
 #[test]
@@ -89,9 +86,7 @@ fn json_has_stable_names() {
         .collect();
     let last = messages.last().expect("a message");
     let operator = "co/image-registry";
-    let told: Value =
-        serde_json::from_str(&kubereel!("blame {DEMO} {operator} --at {last} -o json").ok())
-            .expect("JSON");
+    let told: Value = kubereel!("blame {DEMO} {operator} --at {last} -o json").json();
     assert_eq!(told["resource"], "clusteroperators.config.openshift.io");
     assert_eq!(told["name"], "image-registry");
     assert_eq!(told["is_known"], true);

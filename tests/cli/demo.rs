@@ -1,6 +1,6 @@
 //! `kubereel demo`: it shows what the data holds, by the same code as the commands.
 
-use super::run::{DEMO, Reel, kubereel, operator};
+use super::run::{DEMO, Reel, assert_has, kubereel, operator};
 use crate::script::Script;
 use kubereel_format::EndCause;
 
@@ -8,12 +8,11 @@ use kubereel_format::EndCause;
 fn degraded(name: &str, millis: i64) -> Reel {
     Reel::write(|path| {
         let mut script = Script::begin(path);
-        let operators = script.resource(
+        let stream = script.watched(
             "clusteroperators.config.openshift.io",
             "ClusterOperator",
             &["co"],
         );
-        let stream = script.connect(operators, None);
         operator(&mut script, stream, name, 5, "False");
         operator(&mut script, stream, "other", 6, "True");
         script.synced(stream, 10);
@@ -96,7 +95,7 @@ fn the_walk_ends_with_three_commands_that_work() {
 fn a_recording_in_which_nothing_failed_says_so() {
     let reel = super::run::pods_with_gap();
     let out = kubereel!("demo {reel}").ok();
-    assert!(out.contains("No operator became degraded"), "{out}");
+    assert_has(&out, "No operator became degraded");
 }
 
 #[test]
@@ -123,7 +122,7 @@ fn a_recording_with_an_unknown_part_does_not_claim_that_nothing_failed() {
     });
     let out = kubereel!("demo {gap}").code(0).out;
     let words = "No operator became degraded in it, as far as it was observed.";
-    assert!(out.contains(words), "{out}");
+    assert_has(&out, words);
 
     let folder = tempfile::tempdir().expect("a folder");
     let cut = folder.path().join("cut.reel");
@@ -133,5 +132,5 @@ fn a_recording_with_an_unknown_part_does_not_claim_that_nothing_failed() {
     std::fs::write(&cut, &whole[..whole.len() * 3 / 5]).expect("written");
     let out = kubereel!("demo {name}").out;
     let words = "No operator became degraded in the readable part of it.";
-    assert!(out.contains(words), "{out}");
+    assert_has(&out, words);
 }

@@ -1,6 +1,6 @@
 //! `kubereel describe`: the pages of kubectl, and which objects they are about.
 
-use super::run::{A, DEMO, Reel};
+use super::run::{A, DEMO, Reel, assert_has};
 use crate::script::{Script, pod};
 use kubereel_format::EndCause;
 use serde_json::{Value, json};
@@ -200,9 +200,9 @@ fn a_nodes_page_has_what_it_has_and_what_is_asked_of_it() {
     );
     // The last cell, its age, is that of the day.
     let pod = "  shop                        web-0    250m (25%)    1500m (150%)  0 (0%)           64Mi (6%)      ";
-    assert!(page.contains(pod), "{page}");
+    assert_has(&page, pod);
     let all = "  cpu                250m (25%)  1500m (150%)\n  memory             0 (0%)      64Mi (6%)\n";
-    assert!(page.contains(all), "{page}");
+    assert_has(&page, all);
 }
 
 #[test]
@@ -328,8 +328,7 @@ fn json_has_the_lines_of_the_page() {
         one["name"].as_str().expect("a name").to_owned()
     });
     assert_eq!(names.count(), 5);
-    let out = kubereel!("describe {DEMO} node/master-1 -o json").ok();
-    let told: Value = serde_json::from_str(&out).expect("JSON");
+    let told = kubereel!("describe {DEMO} node/master-1 -o json").json();
     let first = told.pointer("/page/0").expect("a line");
     assert_eq!(*first, json!({"depth": 0, "cells": ["Name:", "master-1"]}));
 }
@@ -356,9 +355,8 @@ fn events_that_may_be_missing_are_not_none() {
         script.finish();
     });
     let page = kubereel!("describe {reel} pod/a").ok();
-    assert!(page.contains("some may be missing"), "{page}");
-    let page = kubereel!("describe {reel} pod/a -o json").ok();
-    let page: Value = serde_json::from_str(&page).expect("JSON");
+    assert_has(&page, "some may be missing");
+    let page = kubereel!("describe {reel} pod/a -o json").json();
     assert_eq!(page["events_may_be_missing"], true);
     // Nothing that the Events would have reported is known to be absent.
     kubereel!("problems {reel}")

@@ -1,7 +1,7 @@
 //! Tests of `kubereel diff`: the differences between two moments, and the output when one of them
 //! is not known.
 
-use super::run::{DEMO, Spell, demo_spell, kubereel, pods_with_gap};
+use super::run::{DEMO, Spell, assert_has, demo_spell, kubereel, pods_with_gap};
 use serde_json::{Value, json};
 
 #[test]
@@ -21,10 +21,8 @@ to   14:00:05.000Z (+5s, rv 14) · complete
 2 objects differ
 ";
     assert_eq!(ran.err, expected);
-    assert_eq!(
-        diff("14:00:05", "14:00:07").out,
-        "- pods/b -n web  deleted, last seen at 14:00:07.000Z\n"
-    );
+    let expected = "- pods/b -n web  deleted, last seen at 14:00:07.000Z\n";
+    assert_eq!(diff("14:00:05", "14:00:07").out, expected);
     diff("14:00:05", "14:00:06").says("nothing differs");
 }
 
@@ -68,7 +66,7 @@ fn the_question_narrows() {
     assert_eq!(heads(diff("pods -l app=x")), ["~ pods/a -n default"]);
     assert!(diff("pods --field .spec.replicas").is_empty());
     let out = diff("pods --field .metadata.labels.app");
-    assert!(out.contains("    metadata.labels.app  + y"), "{out}");
+    assert_has(&out, "    metadata.labels.app  + y");
 }
 
 #[test]
@@ -132,10 +130,8 @@ fn json_has_stable_names() {
         &kubereel!("diff {DEMO} co --from {before} --to {at} --field {field} -o json").ok(),
     )
     .expect("JSON");
-    assert_eq!(
-        told["from"][0]["resource"],
-        "clusteroperators.config.openshift.io"
-    );
+    let expected = "clusteroperators.config.openshift.io";
+    assert_eq!(told["from"][0]["resource"], expected);
     assert_eq!(told["from"][0]["at"], before.replace('Z', ".000Z"));
     assert_eq!(told["to"][0]["trust"], "complete");
     assert_eq!(told["unknown"], json!([]));

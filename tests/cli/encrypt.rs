@@ -1,7 +1,7 @@
 //! `kubereel encrypt` and `decrypt`, compared with the `age` of this machine in both directions,
 //! and the commands that open what is encrypted.
 
-use super::run::{DEMO, Ran, program, run};
+use super::run::{DEMO, Ran, assert_has, program, run};
 use serde_json::Value;
 use std::fs;
 use std::io::Write as _;
@@ -93,7 +93,7 @@ fn age_decrypts_what_is_encrypted_and_the_other_way_round() {
     let text = format!("# the team\n{STRANGER}\n\n{}\n", vault.recipient);
     fs::write(vault.path("team.txt"), text).expect("written");
     let out = vault.kubereel("encrypt run.reel team.age -R team.txt").ok();
-    assert!(out.contains("encrypted for 2 recipients"), "{out}");
+    assert_has(&out, "encrypted for 2 recipients");
     vault
         .kubereel("decrypt team.age team.reel --age-identity key.txt")
         .ok();

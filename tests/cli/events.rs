@@ -1,6 +1,6 @@
 //! `kubereel events`, `describe` and `man`, as a user runs them.
 
-use super::run::{DEMO, Reel, kubereel};
+use super::run::{DEMO, Reel, assert_has, kubereel};
 use serde_json::{Value, json};
 
 #[test]
@@ -59,8 +59,7 @@ fn an_unknown_object_is_answered_with_the_nearest() {
 
 #[test]
 fn a_description_has_everything_about_an_object() {
-    let out = kubereel!("describe {DEMO} node/master-1 -o json").ok();
-    let told: Value = serde_json::from_str(&out).expect("JSON");
+    let told = kubereel!("describe {DEMO} node/master-1 -o json").json();
     assert_eq!(told["name"], "master-1");
     let conditions = told["conditions"].as_array().expect("conditions");
     assert!(
@@ -86,8 +85,7 @@ fn a_description_has_everything_about_an_object() {
 
 #[test]
 fn owners_are_followed_both_ways() {
-    let list = kubereel!("get {DEMO} pods -A -o json").ok();
-    let list: Value = serde_json::from_str(&list).expect("JSON");
+    let list = kubereel!("get {DEMO} pods -A -o json").json();
     let owned = list["items"]
         .as_array()
         .expect("items")
@@ -130,7 +128,7 @@ fn every_command_has_a_manual_page() {
     assert!(into.join("kubereel-rollout-history.1").is_file());
     assert!(!into.join("kubereel-rollout-help.1").exists());
     let page = kubereel!("man rollout history").ok();
-    assert!(page.contains("\\-\\-revision"), "{page}");
+    assert_has(&page, "\\-\\-revision");
     let page = kubereel!("man history").ok();
     let at = |title: &str| page.find(&format!("\n.SH {title}\n")).expect(title);
     assert!(

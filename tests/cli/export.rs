@@ -12,8 +12,7 @@ fn objects_come_out_byte_for_byte() {
     let odd = r#"{ "b":1.0,"a" : 1e3, "b":"\u0041\/" }"#;
     let reel = Reel::write(|path| {
         let mut script = Script::begin(path);
-        let pods = script.resource("pods", "Pod", &[]);
-        let stream = script.connect(pods, None);
+        let stream = script.watched("pods", "Pod", &[]);
         script.synced(stream, 1);
         script.added(stream, A, 2, odd.as_bytes());
         script.finish();

@@ -247,10 +247,8 @@ fn an_object_that_cannot_be_read_hides_no_other_one() {
     let named = get("--field-selector metadata.name=c -o name");
     assert_eq!(named, "pod/c\n");
     let ran = kubereel!("get {reel} pod b");
-    assert_eq!(
-        ran.code(3).says(words).out,
-        "NAME   READY   STATUS   RESTARTS   AGE\n"
-    );
+    let expected = "NAME   READY   STATUS   RESTARTS   AGE\n";
+    assert_eq!(ran.code(3).says(words).out, expected);
 }
 
 #[test]
@@ -315,13 +313,11 @@ fn custom_resources_print_the_columns_of_their_definition_at_the_moment() {
     let reel = Reel::write(|path| {
         let mut script = Script::begin(path);
         let definitions = "customresourcedefinitions.apiextensions.k8s.io";
-        let definitions = script.resource(definitions, "CustomResourceDefinition", &["crd"]);
-        let stream = script.connect(definitions, None);
+        let stream = script.watched(definitions, "CustomResourceDefinition", &["crd"]);
         let what = thing("", "widgets.example.io", "uid-d");
         script.initial(stream, what, 1, definition(state).as_bytes());
         script.synced(stream, 2);
-        let widgets = script.resource("widgets.example.io", "Widget", &["wd"]);
-        let of_widgets = script.connect(widgets, None);
+        let of_widgets = script.watched("widgets.example.io", "Widget", &["wd"]);
         let widget = br#"{"metadata":{"name":"a","creationTimestamp":"2026-11-21T14:00:00Z"},"spec":{"state":"up","size":3}}"#;
         script.initial(of_widgets, thing("default", "a", "uid-w"), 3, widget);
         script.synced(of_widgets, 3);
@@ -335,10 +331,8 @@ fn custom_resources_print_the_columns_of_their_definition_at_the_moment() {
     let get = |at: &str, more: &str| kubereel!("get {reel} wd --at {at} {more}").ok();
     assert_eq!(get("14:00:00.5", "-o wide"), "NAME   STATE\na      up\n");
     assert_eq!(get("14:00:01", ""), "NAME   STATE\na      up\n");
-    assert_eq!(
-        get("14:00:01", "-o wide"),
-        "NAME   STATE   SIZE\na      up      3\n"
-    );
+    let expected = "NAME   STATE   SIZE\na      up      3\n";
+    assert_eq!(get("14:00:01", "-o wide"), expected);
     assert_eq!(get("14:00:02", ""), "NAME   AGE\na      2s\n");
 }
 

@@ -1,7 +1,7 @@
 //! Tests of `kubereel history`: versions, writers, changes, gaps, and the output when there are
 //! none.
 
-use super::run::{A, B, DEMO, Reel, demo_spell, kubereel, operator, pods_with_gap};
+use super::run::{A, B, DEMO, Reel, assert_has, demo_spell, kubereel, operator, pods_with_gap};
 use crate::script::{Script, pod, thing};
 use kubereel_format::{EventType, Evidence};
 use serde_json::json;
@@ -35,10 +35,8 @@ fn times_narrow_and_what_is_printed_can_be_pasted() {
             .collect::<Vec<_>>()
     };
     // The printed time of a change asks for this change, too.
-    assert_eq!(
-        after("14:00:05.000Z", "14:00:12.000Z"),
-        ["14:00:05.000Z", "14:00:12.000Z"]
-    );
+    let expected = ["14:00:05.000Z", "14:00:12.000Z"];
+    assert_eq!(after("14:00:05.000Z", "14:00:12.000Z"), expected);
     assert_eq!(after("14:00:05.001Z", "14:00:12.000Z"), ["14:00:12.000Z"]);
     assert_eq!(after("rv:10", "rv:14"), ["14:00:05.000Z"]);
     assert_eq!(after("+4s", "-1s"), ["14:00:05.000Z", "14:00:12.000Z"]);
@@ -61,8 +59,7 @@ fn times_narrow_and_what_is_printed_can_be_pasted() {
 fn a_field_narrows_to_the_versions_that_change_it() {
     let reel = Reel::write(|path| {
         let mut script = Script::begin(path);
-        let operators = script.resource("clusteroperators", "ClusterOperator", &["co"]);
-        let stream = script.connect(operators, None);
+        let stream = script.watched("clusteroperators", "ClusterOperator", &["co"]);
         script.synced(stream, 1);
         for (rv, degraded) in [
             (2, "False"),
@@ -113,8 +110,7 @@ fn a_field_narrows_to_the_versions_that_change_it() {
 fn a_name_used_again_is_a_break() {
     let reel = Reel::write(|path| {
         let mut script = Script::begin(path);
-        let pods = script.resource("pods", "Pod", &["po"]);
-        let stream = script.connect(pods, None);
+        let stream = script.watched("pods", "Pod", &["po"]);
         script.synced(stream, 1);
         for (rv, uid) in [(2, "one"), (4, "two")] {
             let a = thing("default", "a", uid);
@@ -184,18 +180,16 @@ fn json_has_stable_names() {
     let mut items = gapped["items"].as_array().expect("items").iter();
     let gap = items.find(|item| item["item"] == "gap").expect("the gap");
     let names: Vec<&String> = gap.as_object().expect("an object").keys().collect();
-    assert_eq!(
-        names,
-        [
-            "cause",
-            "from",
-            "from_rv",
-            "item",
-            "missing_at_most",
-            "to",
-            "to_rv"
-        ]
-    );
+    let expected = [
+        "cause",
+        "from",
+        "from_rv",
+        "item",
+        "missing_at_most",
+        "to",
+        "to_rv",
+    ];
+    assert_eq!(names, expected);
     let spell = demo_spell();
     let items = told["items"].as_array().expect("items");
     let version = items
@@ -288,24 +282,20 @@ fn what_a_later_list_shows_happened_after_the_list_before() {
     kubereel(&args).ok();
     let reel = path("lists.reel");
     let page = kubereel!("history {reel} pod/a -n shop").ok();
-    assert!(page.contains("first seen · lasted at least 40m"), "{page}");
+    assert_has(&page, "first seen · lasted at least 40m");
     // Before the end of a window, too.
     let window = ["history", &reel, "pod/a", "-n", "shop", "--to", "10:50"];
     let page = kubereel(&window).ok();
-    assert!(page.contains("first seen · lasted at least 40m"), "{page}");
+    assert_has(&page, "first seen · lasted at least 40m");
     let changes = kubereel!("diff {reel} --from start --to end").ok();
-    assert!(
-        changes.contains("deleted, last seen at 10:40:00.000Z"),
-        "{changes}"
-    );
+    assert_has(&changes, "deleted, last seen at 10:40:00.000Z");
 }
 
 #[test]
 fn the_creation_of_an_object_changes_the_fields_that_it_sets() {
     let reel = Reel::write(|path| {
         let mut script = Script::begin(path);
-        let pods = script.resource("pods", "Pod", &["po"]);
-        let stream = script.connect(pods, None);
+        let stream = script.watched("pods", "Pod", &["po"]);
         script.initial(stream, A, 9, &pod(A, 9, "x"));
         script.synced(stream, 10);
         script.wait(1000);

@@ -162,8 +162,7 @@ fn programs_get_every_character() {
     let get = [&get[..], &["--show-managed-fields"]].concat();
     let object: Value = serde_json::from_str(&kubereel(&get).ok()).expect("JSON");
     assert_eq!(object, pod(6, "C"));
-    let events = kubereel!("events {reel} -A -o json").ok();
-    let event: Value = serde_json::from_str(&events).expect("JSON");
+    let event = kubereel!("events {reel} -A -o json").json();
     assert_eq!(event.get("message"), Some(&json!(h("said"))));
     let exported = kubereel!("export {reel}").ok();
     let object = |line: &str| {

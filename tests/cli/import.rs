@@ -1,6 +1,6 @@
 //! Tests of `kubereel import`: accepted and refused input, and the output.
 
-use super::run::{DEMO, Ran, Reel, kubereel, pods_with_gap, program};
+use super::run::{DEMO, Ran, Reel, assert_has, kubereel, pods_with_gap, program};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -111,16 +111,10 @@ fn a_deletion_ends_an_object_without_a_uid() {
     let _imported = input.import(&[]).ok();
     let reel = input.text("out.reel");
     let history = kubereel!("history {reel} pod/web -n a").ok();
-    assert!(
-        history.contains("── another object with this name ──"),
-        "{history}"
-    );
+    assert_has(&history, "── another object with this name ──");
     let compared = ["diff", &reel, "--from", "10:30", "--to", "11:00"];
     let compared = kubereel(&compared).out;
-    assert!(
-        compared.contains("created, first seen at 11:00"),
-        "{compared}"
-    );
+    assert_has(&compared, "created, first seen at 11:00");
     let between = kubereel!("get {reel} pod/web -n a --at 10:30");
     assert!(between.err.contains("to 10:01"), "{between:#?}");
 }
@@ -134,7 +128,7 @@ fn the_first_event_of_an_import_is_found_in_either_group() {
     let _said = input.import(&[]).ok();
     let reel = input.text("out.reel");
     let waited = kubereel!("wait {reel} pod/a --for=event=BackOff").ok();
-    assert!(waited.contains("10:00:12"), "{waited}");
+    assert_has(&waited, "10:00:12");
     let problems = kubereel!("problems {reel}");
     assert!(
         problems.err.contains("not in the reel: Nodes"),
@@ -260,13 +254,10 @@ fn broken_lines_are_named_and_the_rest_is_imported() {
     }
     assert_eq!(input.export().lines().count(), 2);
     let info = kubereel(&["info", &input.text("out.reel")]).ok();
-    assert!(info.contains("complete       not known: "), "{info}");
+    assert_has(&info, "complete       not known: ");
     let wide = kubereel(&["info", &input.text("out.reel"), "-o", "wide"]).ok();
     assert!(wide.trim_end().ends_with("not known"), "{wide}");
-    assert!(
-        info.contains("broken lines 7 (2, 4, 5, 6, 7, 8, 9)"),
-        "{info}"
-    );
+    assert_has(&info, "broken lines 7 (2, 4, 5, 6, 7, 8, 9)");
 }
 
 #[test]
@@ -417,10 +408,7 @@ fn secrets_are_counted_and_left_out_if_asked() {
         .code(0)
         .says("1 Secret with data: their values are in the reel; --redact removes them");
     let info = kubereel(&["info", &input.text("out.reel")]).ok();
-    assert!(
-        info.contains("Secrets with data 1: their values are in the reel"),
-        "{info}"
-    );
+    assert_has(&info, "Secrets with data 1: their values are in the reel");
     assert!(input.export().contains("CANARY"));
     input
         .import(&["--force", "--redact"])
@@ -433,7 +421,7 @@ fn secrets_are_counted_and_left_out_if_asked() {
     );
     assert_eq!(out.lines().count(), 3);
     let info = kubereel(&["info", &input.text("out.reel")]).ok();
-    assert!(info.contains("by policy 4"), "{info}");
+    assert_has(&info, "by policy 4");
     // What was redacted once is not counted as a value again.
     let again = Input::new(out);
     let said = again.import(&[]).code(0).err;
@@ -533,7 +521,7 @@ fn a_list_from_a_pipe_needs_a_time() {
     let ended = child.wait_with_output().expect("an end");
     assert_eq!(ended.status.code(), Some(2));
     let said = String::from_utf8(ended.stderr).expect("text");
-    assert!(said.contains("hint: give it with --at"), "{said}");
+    assert_has(&said, "hint: give it with --at");
     input.left_nothing();
 }
 
@@ -573,12 +561,9 @@ fn two_lists_are_two_moments_and_a_third_is_appended() {
     assert_eq!(names("10:01"), "pod/a\npod/b\n");
     assert_eq!(names("10:02"), "pod/b\npod/c\n");
     let history = kubereel!("history {reel} po/a").ok();
-    assert!(
-        history.contains("deleted: missing from a list, time unknown"),
-        "{history}"
-    );
+    assert_has(&history, "deleted: missing from a list, time unknown");
     let json = kubereel!("history {reel} po/a -o json").ok();
-    assert!(json.contains(r#""evidence":"listed""#), "{json}");
+    assert_has(&json, r#""evidence":"listed""#);
     kubereel(&["import", &third, "-o", &reel, "--append", &at(0)])
         .code(2)
         .says("before the end of the reel");
@@ -622,20 +607,18 @@ fn cluster_operators_of_a_list_print_their_columns_without_a_definition() {
         .lines()
         .map(|line| line.split_whitespace().collect())
         .collect();
-    assert_eq!(
-        rows,
-        [
-            vec![
-                "NAME",
-                "VERSION",
-                "AVAILABLE",
-                "PROGRESSING",
-                "DEGRADED",
-                "SINCE"
-            ],
-            vec!["etcd", "4.20.1", "True", "60m"],
-        ]
-    );
+    let expected = [
+        vec![
+            "NAME",
+            "VERSION",
+            "AVAILABLE",
+            "PROGRESSING",
+            "DEGRADED",
+            "SINCE",
+        ],
+        vec!["etcd", "4.20.1", "True", "60m"],
+    ];
+    assert_eq!(rows, expected);
 }
 
 #[test]
@@ -717,7 +700,7 @@ fn a_reel_is_read_wherever_it_lies() {
     std::fs::remove_file(format!("{artifacts}/second")).expect("removed");
     let (code, _, err) = asked(&["info", &artifacts]);
     assert_eq!(code, Some(3), "{err}");
-    assert!(err.contains("hint: to convert a must-gather"), "{err}");
+    assert_has(&err, "hint: to convert a must-gather");
 }
 
 /// Imports a Deployment as it was at two moments, an hour apart.
@@ -757,11 +740,11 @@ fn a_workload_without_a_status_is_not_judged() {
     let said = kubereel!("problems {bare}").out;
     assert!(!said.contains("ReplicasMissing"), "{said}");
     let story = kubereel!("story {bare}").out;
-    assert!(story.contains("Nodes not recorded"), "{story}");
+    assert_has(&story, "Nodes not recorded");
     // A server gives an empty status to a new object.
     let fresh = imported_deployment(&folder, Some(&serde_json::json!({})));
     let said = kubereel!("problems {fresh}").out;
-    assert!(said.contains("ReplicasMissing"), "{said}");
+    assert_has(&said, "ReplicasMissing");
 }
 
 /// A dump of one moment: all that is in it existed before.
@@ -804,15 +787,9 @@ fn a_dump_has_no_changes_and_its_events_have_their_own_times() {
     let writers = writers.says("as imported: completeness is unknown").ok();
     assert!(writers.starts_with("0 changes"), "{writers}");
     let verified = kubereel!("verify {reel}").code(1).out;
-    assert!(
-        verified.contains("2 resources imported: completeness is unknown"),
-        "{verified}"
-    );
+    assert_has(&verified, "2 resources imported: completeness is unknown");
     let all = kubereel!("verify {reel} --all").code(1).out;
-    assert!(
-        all.contains("  pods     imported: completeness is unknown"),
-        "{all}"
-    );
+    assert_has(&all, "  pods     imported: completeness is unknown");
     let both = kubereel!("get {reel} pods,events");
     both.says("2 resources as imported: completeness is unknown")
         .ok();

@@ -1,7 +1,6 @@
 //! `kubereel info`: the page for people and the document for programs.
 
-use super::run::{DEMO, Reel, kubereel, pods_with_gap};
-use serde_json::Value;
+use super::run::{DEMO, Reel, assert_has, kubereel, pods_with_gap};
 
 #[test]
 fn the_page_tells_what_is_in_the_reel() {
@@ -47,10 +46,7 @@ fn what_damage_hides_of_the_state_is_not_guessed() {
     bytes.extend_from_slice(b"more");
     std::fs::write(&sealed, bytes).expect("written");
     let page = kubereel!("info {path}").code(3).out;
-    assert!(
-        page.contains("4 bytes behind its end are not its own"),
-        "{page}"
-    );
+    assert_has(&page, "4 bytes behind its end are not its own");
 }
 
 #[test]
@@ -62,16 +58,14 @@ fn wide_lists_every_resource() {
         .find(|line| line.starts_with("pods "))
         .expect("pods");
     let cells: Vec<&str> = row.split_whitespace().collect();
-    assert_eq!(
-        cells[..9],
-        ["pods", "v1", "6", "2", "3", "1", "2", "1", "1"]
-    );
+    let expected = ["pods", "v1", "6", "2", "3", "1", "2", "1", "1"];
+    assert_eq!(cells[..9], expected);
 }
 
 #[test]
 fn programs_get_json() {
     let reel = pods_with_gap();
-    let info: Value = serde_json::from_str(&kubereel!("info {reel} -o json").ok()).expect("JSON");
+    let info = kubereel!("info {reel} -o json").json();
     assert_eq!(info["events"]["total"], 6);
     assert_eq!(info["start"], "2026-11-21T14:00:00.000Z");
     assert_eq!(info["span_secs"], 15.0);

@@ -1,6 +1,6 @@
 //! `kubereel intervals`, as a user runs it: on the demo, on files of intervals, on what is neither.
 
-use super::run::{A, DEMO, Reel};
+use super::run::{A, DEMO, Reel, assert_has};
 use crate::script::{Script, pod};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -103,9 +103,9 @@ fn old_files_are_read_and_bad_ones_are_named() {
             "from":"2021-03-29T19:30:26Z","to":"2021-03-29T19:31:47Z"}]}"#,
     );
     let out = kubereel!("intervals {old}").ok();
-    assert!(out.contains("namespace/web pod/a-0"), "{out}");
-    assert!(out.contains("1m 21s"), "{out}");
-    assert!(out.contains("19:30:26.000Z"), "{out}");
+    assert_has(&out, "namespace/web pod/a-0");
+    assert_has(&out, "1m 21s");
+    assert_has(&out, "19:30:26.000Z");
     assert_eq!(
         kubereel!("intervals {old} --to 19:30").ok().lines().count(),
         1
@@ -143,8 +143,7 @@ fn old_files_are_read_and_bad_ones_are_named() {
 fn a_time_span_outside_of_the_recording_is_not_complete() {
     let reel = Reel::write(|path| {
         let mut script = Script::begin(path);
-        let pods = script.resource("pods", "Pod", &["po"]);
-        let stream = script.connect(pods, None);
+        let stream = script.watched("pods", "Pod", &["po"]);
         script.initial(stream, A, 9, &pod(A, 9, "x"));
         script.synced(stream, 10);
         script.wait(5000);

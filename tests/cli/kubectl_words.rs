@@ -1,7 +1,7 @@
 //! What users of kubectl type besides `get`, `describe` and `events`: `explain`, `api-resources`, `rollout`, what a
 //! recording has no answer to, and the forms of TIME that are new to them.
 
-use super::run::{A, DEMO, Reel, kubereel};
+use super::run::{A, DEMO, Reel, assert_has, kubereel};
 use crate::script::{Script, pod, thing};
 use kubereel_format::Note;
 use serde_json::{Value, json};
@@ -35,17 +35,13 @@ fn fields_of_custom_resources_are_those_of_their_definition() {
          \x20 ports\t<[]Object>\n\n"
     );
     let all = kubereel!("explain {reel} wd --recursive").ok();
-    assert!(
-        all.contains("  spec\t<Object> -required-\n    mode\t<string>\n"),
-        "{all}"
-    );
-    assert!(all.contains("      number\t<integer>\n"), "{all}");
+    assert_has(&all, "  spec\t<Object> -required-\n    mode\t<string>\n");
+    assert_has(&all, "      number\t<integer>\n");
     let field = kubereel!("explain {reel} wd.spec.mode").ok();
     let values =
         "FIELD: mode <string>\nENUM:\n    Fast\n    Slow\n\nDESCRIPTION:\n    How it works.\n";
-    assert!(field.contains(values), "{field}");
-    let told = kubereel!("explain {reel} wd.spec.mode -o json").ok();
-    let told: Value = serde_json::from_str(&told).expect("JSON");
+    assert_has(&field, values);
+    let told = kubereel!("explain {reel} wd.spec.mode -o json").json();
     assert_eq!(told["type"], "string");
     assert_eq!(told["is_definition"], true);
     kubereel!("explain {reel} widgets.spec.mod")
@@ -83,8 +79,7 @@ fn fields_of_the_kinds_of_kubernetes_are_known() {
 fn fields_of_other_resources_are_those_that_occur() {
     let reel = Reel::write(|path| {
         let mut script = Script::begin(path);
-        let gadgets = script.resource("gadgets.example.io", "Gadget", &[]);
-        let stream = script.connect(gadgets, None);
+        let stream = script.watched("gadgets.example.io", "Gadget", &[]);
         script.initial(stream, A, 9, &pod(A, 9, "x"));
         script.synced(stream, 10);
         script.finish();
@@ -219,8 +214,7 @@ fn what_a_recording_cannot_do_is_said_with_what_it_can() {
 fn a_mark_names_its_moment() {
     let reel = Reel::write(|path| {
         let mut script = Script::begin(path);
-        let pods = script.resource("pods", "Pod", &["po"]);
-        let stream = script.connect(pods, None);
+        let stream = script.watched("pods", "Pod", &["po"]);
         let a = thing("default", "a", "uid-a");
         script.initial(stream, a, 9, &pod(a, 9, "x"));
         script.synced(stream, 10);
@@ -265,8 +259,7 @@ fn times_without_an_offset_are_read_in_a_zone() {
 
 #[test]
 fn writers_are_counted() {
-    let told = kubereel!("top-writers {DEMO} -o json --limit 3").ok();
-    let told: Value = serde_json::from_str(&told).expect("JSON");
+    let told = kubereel!("top-writers {DEMO} -o json --limit 3").json();
     for list in ["resources", "managers", "objects"] {
         let counts: Vec<u64> = told[list]
             .as_array()
@@ -282,10 +275,9 @@ fn writers_are_counted() {
     }
     let page = kubereel!("top-writers {DEMO} pods -n shop").ok();
     for title in ["RESOURCE", "MANAGER", "OBJECT"] {
-        assert!(page.contains(title), "{page}");
+        assert_has(&page, title);
     }
-    let resources = kubereel!("top-writers {DEMO} pods -o json").ok();
-    let resources: Value = serde_json::from_str(&resources).expect("JSON");
+    let resources = kubereel!("top-writers {DEMO} pods -o json").json();
     assert_eq!(resources["resources"].as_array().expect("a list").len(), 1);
     assert_eq!(resources["resources"][0]["writes"], resources["writes"]);
     kubereel!("top-writers {DEMO} -n shpo")
@@ -295,7 +287,7 @@ fn writers_are_counted() {
 
 #[test]
 fn the_version_is_told_with_its_sources() {
-    let told: Value = serde_json::from_str(&kubereel!("version -o json").ok()).expect("JSON");
+    let told = kubereel!("version -o json").json();
     assert_eq!(told["version"], env!("CARGO_PKG_VERSION"));
     assert!(
         told["target"]
@@ -309,7 +301,7 @@ fn the_version_is_told_with_its_sources() {
     );
     let yaml = kubereel!("version -o yaml -n shop").ok();
     let version = format!("version: {}\n", env!("CARGO_PKG_VERSION"));
-    assert!(yaml.contains(&version), "{yaml}");
+    assert_has(&yaml, &version);
     let long = kubereel!("--version").ok();
     assert!(long.contains("commit") && long.contains("target"), "{long}");
     assert_eq!(long, kubereel!("version").ok(), "the formats, too");
@@ -322,7 +314,7 @@ fn topics_and_schemas_are_printed() {
     assert!(kubereel!("help filter").ok().contains("ns:shop"));
     assert!(kubereel!("help rules").ok().contains("CEL"));
     assert!(kubereel!("help get").ok().contains("Usage: kubereel get"));
-    let schema: Value = serde_json::from_str(&kubereel!("schema problems").ok()).expect("JSON");
+    let schema = kubereel!("schema problems").json();
     assert_eq!(schema["title"], "kubereel problems -o json");
     assert!(
         kubereel!("schema")
@@ -530,8 +522,7 @@ fn writers_are_those_of_the_histories() {
     let nodes = kubereel!("get {DEMO} nodes -o name").ok();
     let (mut writes, mut managers) = (0, BTreeMap::new());
     for node in nodes.lines() {
-        let history = kubereel!("history {DEMO} {node} -o json").ok();
-        let history: Value = serde_json::from_str(&history).expect("JSON");
+        let history = kubereel!("history {DEMO} {node} -o json").json();
         for version in history["items"].as_array().expect("versions") {
             if version["item"] != "version" || version["evidence"] == "initial" {
                 continue;
@@ -550,8 +541,7 @@ fn writers_are_those_of_the_histories() {
             }
         }
     }
-    let told = kubereel!("top-writers {DEMO} nodes -o json --limit 100").ok();
-    let told: Value = serde_json::from_str(&told).expect("JSON");
+    let told = kubereel!("top-writers {DEMO} nodes -o json --limit 100").json();
     assert_eq!(told["writes"], writes);
     let counted = told["managers"]
         .as_array()

@@ -1,6 +1,6 @@
 //! The reel as it is named: an address, a variable, the only one in the folder, one that is being recorded.
 
-use super::run::{DEMO, Ran, program, run};
+use super::run::{DEMO, Ran, assert_has, program, run};
 use crate::object_store::{ObjectStore, StoredFile};
 use kubereel_format::{Appender, Note, SessionId, Stamp};
 use std::fs;
@@ -272,7 +272,7 @@ fn a_reel_that_is_being_recorded_is_read_as_a_copy_that_leaves_nothing() {
     appender.append_note(stamp, started).expect("appended");
     appender.commit().expect("committed");
     let info = world.run(&["info", "live.reel"]).ok();
-    assert!(info.contains(" · still being recorded\n"), "{info}");
+    assert_has(&info, " · still being recorded\n");
     assert!(!info.contains("killed"), "{info}");
     for command in ["info", "verify", "export", "scan"] {
         let ran = world.run(&[command, "live.reel"]);

@@ -1,7 +1,7 @@
 //! Damaged reels on the command line: every command opens one by itself, says what is lost, and answers the rest;
 //! `kubereel recover` writes the rest as a new reel.
 
-use super::run::{DEMO, kubereel};
+use super::run::{DEMO, assert_has, kubereel};
 use serde_json::Value;
 use std::fs;
 use std::ops::Range;
@@ -19,7 +19,7 @@ impl Copies {
         let folder = tempfile::tempdir().expect("a folder");
         let whole = folder.path().join("whole.reel");
         let page = kubereel(&["recover", DEMO, whole.to_str().expect("text")]).ok();
-        assert!(page.contains("nothing is lost"), "{page}");
+        assert_has(&page, "nothing is lost");
         let bytes = fs::read(&whole).expect("the copy");
         Self { folder, bytes }
     }
@@ -122,7 +122,7 @@ fn where_no_record_can_be_read_no_time_is_told() {
     bytes[..half].fill(0);
     let path = copies.write("half.reel", &bytes);
     let info = kubereel!("info {path}").code(3).out;
-    assert!(info.contains("at an unknown time, records "), "{info}");
+    assert_has(&info, "at an unknown time, records ");
     assert!(
         !info.contains("1970") && !info.contains("00:00:00"),
         "{info}"
@@ -170,10 +170,7 @@ fn where_the_first_records_are_lost_the_recording_begins_with_the_first_readable
     }
     let _counts = outputs(&path, "top-writers --from 23:21:12 --to 23:21:13", 3);
     let export = kubereel!("export {path} -o jsonl").code(3).err;
-    assert!(
-        export.contains("records up to 6143 lie where the reel is damaged"),
-        "{export}"
-    );
+    assert_has(&export, "records up to 6143 lie where the reel is damaged");
 }
 
 #[test]
@@ -248,7 +245,7 @@ fn an_object_whose_versions_can_be_read_is_known() {
     }
     assert!(!page.contains("error:"), "{page}");
     let absent = outputs(&path, "history co/nothing", 1);
-    assert!(absent.contains("was never observed"), "{absent}");
+    assert_has(&absent, "was never observed");
 }
 
 #[test]
@@ -256,8 +253,8 @@ fn a_cut_reel_names_times_and_records_and_answers_the_rest() {
     let copies = Copies::new();
     let path = copies.cut();
     let info = kubereel!("info {path}").code(3).out;
-    assert!(info.contains("cut off: "), "{info}");
-    assert!(info.contains("of any resource are unreadable"), "{info}");
+    assert_has(&info, "cut off: ");
+    assert_has(&info, "of any resource are unreadable");
     let out = kubereel!("info {path} -o json").code(3).out;
     let info: Value = serde_json::from_str(&out).expect("JSON");
     let damage = info["damage"].as_array().expect("a list");
@@ -270,9 +267,9 @@ fn a_cut_reel_names_times_and_records_and_answers_the_rest() {
         .expect("lost records");
     assert!(lost["first"].as_u64() < lost["last"].as_u64() && lost["from"].is_string());
     let early = kubereel!("get {path} nodes --at +10s").ok();
-    assert!(early.contains("Ready"), "{early}");
+    assert_has(&early, "Ready");
     let verdict = kubereel!("verify {path}").code(3).out;
-    assert!(verdict.contains("damaged"), "{verdict}");
+    assert_has(&verdict, "damaged");
     // What was asked ends before the damage.
     for (command, object) in [
         ("history", "co/etcd"),
@@ -296,8 +293,8 @@ fn a_cut_reel_names_times_and_records_and_answers_the_rest() {
     let late = ["--for=condition=Degraded", "--never", "--to", "23:21:50"];
     let _never = kubereel(&[&["wait", &path, "co/image-registry"], &late[..]].concat()).code(3);
     let story = kubereel!("story {path}").code(3).out;
-    assert!(story.contains("to 4.21.9: end not observed"), "{story}");
-    assert!(story.contains("At the end: not known"), "{story}");
+    assert_has(&story, "to 4.21.9: end not observed");
+    assert_has(&story, "At the end: not known");
     assert!(!story.contains("[to the end"), "{story}");
     let out = kubereel!("story {path} -o json").code(3).out;
     let story: Value = serde_json::from_str(&out).expect("JSON");
@@ -321,16 +318,10 @@ fn recover_writes_a_whole_reel_that_says_what_is_lost() {
     assert!(stats["lost_records"].as_u64() > Some(1_000), "{stats}");
     assert_eq!(stats["losses"].as_array().map(Vec::is_empty), Some(false));
     let verdict = kubereel!("verify {to}").code(1).out;
-    assert!(verdict.contains("all checksums match"), "{verdict}");
-    assert!(
-        verdict.contains("the file that this one was recovered from"),
-        "{verdict}"
-    );
+    assert_has(&verdict, "all checksums match");
+    assert_has(&verdict, "the file that this one was recovered from");
     let info = kubereel!("info {to}").ok();
-    assert!(
-        info.contains("are lost (the file that this one was recovered from"),
-        "{info}"
-    );
+    assert_has(&info, "are lost (the file that this one was recovered from");
     let _refused = kubereel!("recover {path} {to}").code(2).says("file exists");
     let none = copies.write("none.reel", b"nothing of a reel");
     let _refused = kubereel(&[
@@ -364,17 +355,16 @@ fn behind_a_lost_end_nothing_is_known_and_nothing_lasts_to_the_end() {
             let _list = outputs(path, &format!("get deploy -n shop --at {at}"), 3);
         }
         let history = outputs(path, &format!("history {BUDGET}"), 3);
-        assert!(history.contains("── not observed 23:21:4"), "{history}");
+        assert_has(&history, "── not observed 23:21:4");
         assert!(!history.contains("to the end"), "{history}");
     }
     let page = outputs(&cut, &format!("describe {BUDGET} --at 23:21:30"), 0);
-    assert!(page.contains(" of at least "), "{page}");
+    assert_has(&page, " of at least ");
     let waited = outputs(&cut, "wait co/network --for=create --to 23:21:50", 0);
-    assert!(waited.contains("met for at least "), "{waited}");
-    assert!(waited.contains("exact: no gaps before it"), "{waited}");
+    assert_has(&waited, "met for at least ");
+    assert_has(&waited, "exact: no gaps before it");
     // Of a Pod that came later, each command knows that it was not there yet.
-    let later = kubereel!("get {DEMO} pods -A -o json --at 23:22:00").ok();
-    let later: Value = serde_json::from_str(&later).expect("JSON");
+    let later = kubereel!("get {DEMO} pods -A -o json --at 23:22:00").json();
     let created = |pod: &&Value| {
         let created = pod["metadata"]["creationTimestamp"].as_str();
         created.is_some_and(|created| created >= "2026-11-22T23:21:52Z")
@@ -406,11 +396,8 @@ fn a_page_says_which_of_its_lists_cannot_be_read() {
     let whole = kubereel!("describe {DEMO} node/worker-1 --at 23:21:24.3").ok();
     assert!(!whole.contains("(at least "), "{whole}");
     let page = outputs(&path, "describe node/worker-1 --at 23:21:24.3", 3);
-    assert!(page.contains("(at least "), "{page}");
-    assert!(
-        page.contains("note: pods on this page: the reel is damaged at "),
-        "{page}"
-    );
+    assert_has(&page, "(at least ");
+    assert_has(&page, "note: pods on this page: the reel is damaged at ");
 }
 
 #[test]
@@ -443,7 +430,7 @@ fn intervals_end_where_damage_hides_their_objects() {
     let phases = kubereel!("intervals {path} --source ClusterPhase")
         .code(3)
         .out;
-    assert!(phases.contains(", end not observed"), "{phases}");
+    assert_has(&phases, ", end not observed");
     // The recovered copy says the same of what is lost.
     let recovered = copies.path("recovered.reel");
     let recovered = recovered.to_str().expect("text");
@@ -451,11 +438,11 @@ fn intervals_end_where_damage_hides_their_objects() {
     let out = kubereel!("intervals {recovered} --source RecordingGap")
         .code(4)
         .out;
-    assert!(out.contains("resource/pods"), "{out}");
+    assert_has(&out, "resource/pods");
     let out = kubereel!("intervals {recovered} --source ClusterPhase")
         .code(4)
         .out;
-    assert!(out.contains(", end not observed"), "{out}");
+    assert_has(&out, ", end not observed");
 }
 
 #[test]
@@ -467,24 +454,10 @@ fn intervals_end_where_the_next_versions_of_their_objects_are_unreadable() {
     let phases = kubereel!("intervals {path} --source ClusterPhase")
         .code(3)
         .out;
-    assert!(
-        phases.contains("installation of 4.21.7, end not observed"),
-        "{phases}"
-    );
+    assert_has(&phases, "installation of 4.21.7, end not observed");
     let pod = "pod=^config-operator-fd6f88766-gpc2g$";
-    let words = [
-        "intervals",
-        &path,
-        "--locator",
-        pod,
-        "--source",
-        "PodState",
-        "--reason",
-        "Ready",
-        "-o",
-        "json",
-    ];
-    let out = kubereel(&words).code(3).out;
+    let of_pod = format!("--locator {pod} --source PodState --reason Ready");
+    let out = kubereel!("intervals {path} {of_pod} -o json").code(3).out;
     let ready: Value = serde_json::from_str(out.lines().next().expect("a state")).expect("JSON");
     assert_eq!(
         ready["message"]["annotations"]["end"], "not observed",
@@ -561,8 +534,8 @@ fn a_moment_before_a_lost_begin_is_not_outside_of_the_recording() {
     bytes[4096..17 * 4096].fill(0);
     let path = copies.write("begin.reel", &bytes);
     let page = kubereel!("info {path}").code(3).out;
-    assert!(page.contains("records 0–"), "{page}");
-    assert!(page.contains(" bytes are not in whole rows"), "{page}");
+    assert_has(&page, "records 0–");
+    assert_has(&page, " bytes are not in whole rows");
     let recovered = copies.path("recovered.reel");
     let _page = kubereel(&["recover", &path, &text(&recovered)]).code(1);
     for path in [path, text(&recovered)] {
@@ -675,12 +648,12 @@ fn of_unreadable_last_versions_no_end_is_claimed() {
     }
     assert!(!page.contains("not yet"), "{page}");
     let found = outputs(&path, "grep ^true$ node/master-1", 3);
-    assert!(found.contains("   ≥ 23:22:0"), "{found}");
+    assert_has(&found, "   ≥ 23:22:0");
     let page = outputs(&copies.with_bad_pages(), "upgrade", 3);
-    assert!(page.contains("  not observed  "), "{page}");
+    assert_has(&page, "  not observed  ");
     assert!(!page.contains("not yet"), "{page}");
     let story = outputs(&copies.with_bad_pages(), "story", 3);
-    assert!(story.contains(" rollouts in "), "{story}");
+    assert_has(&story, " rollouts in ");
     assert!(!story.contains("not complete at the end"), "{story}");
 }
 

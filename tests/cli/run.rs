@@ -1,6 +1,6 @@
 //! Runs the program and keeps what it said.
 
-use crate::script::{Script, Stream, Thing, pod};
+use crate::script::{Script, Stream, Thing, pod, thing};
 use kubereel_format::{EndCause, EventType, Evidence, NotCoveredReason};
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -60,6 +60,12 @@ impl Ran {
         assert!(self.err.contains(words), "{words:?} not in {self:#?}");
         self
     }
+}
+
+/// Checks that a text has words.
+#[track_caller]
+pub(crate) fn assert_has(text: &str, words: &str) {
+    assert!(text.contains(words), "{words:?} not in {text}");
 }
 
 /// Held to write reels by many, and to start a program alone: until a new process is another program,
@@ -182,16 +188,8 @@ impl Display for Reel {
     }
 }
 
-pub(crate) const A: Thing<'static> = Thing {
-    namespace: "default",
-    name: "a",
-    uid: "uid-a",
-};
-pub(crate) const B: Thing<'static> = Thing {
-    namespace: "web",
-    name: "b",
-    uid: "uid-b",
-};
+pub(crate) const A: Thing<'static> = thing("default", "a", "uid-a");
+pub(crate) const B: Thing<'static> = thing("web", "b", "uid-b");
 
 /// Pods `a` (from rv 9, changed at 14, 14:00:05) and `b` (from 12, 14:00:03, to 16, 14:00:07), then a
 /// gap (16, 30] from 14:00:07 to 14:00:12 in which `a` changed, then `a` at 31, 14:00:15.
@@ -245,8 +243,7 @@ pub(crate) struct Spell {
 pub(crate) fn demo_values(field: &str) -> Vec<serde_json::Value> {
     let operator = "co/image-registry";
     let mut told: serde_json::Value =
-        serde_json::from_str(&kubereel!("history {DEMO} {operator} --field {field} -o json").ok())
-            .expect("JSON");
+        kubereel!("history {DEMO} {operator} --field {field} -o json").json();
     serde_json::from_value(told.pointer_mut("/items").expect("items").take()).expect("a list")
 }
 
@@ -280,7 +277,7 @@ pub(crate) fn demo_spell() -> Spell {
 /// Writes the version of a `ClusterOperator` that says whether it is degraded.
 pub(crate) fn operator(script: &mut Script, stream: Stream, name: &str, rv: u128, degraded: &str) {
     let uid = format!("uid-{name}");
-    let what = crate::script::thing("", name, &uid);
+    let what = thing("", name, &uid);
     let body = format!(
         r#"{{"apiVersion":"config.openshift.io/v1","kind":"ClusterOperator","metadata":{{"name":"{name}","resourceVersion":"{rv}"}},"status":{{"conditions":[{{"type":"Available","status":"True"}},{{"type":"Degraded","status":"{degraded}"}}]}}}}"#
     );

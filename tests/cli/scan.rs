@@ -1,6 +1,6 @@
 //! `kubereel scan`, and what redaction leaves: canaries go in, none comes out.
 
-use super::run::{Reel, kubereel};
+use super::run::{Reel, assert_has, kubereel};
 use crate::script::Script;
 use kubereel_format::Note;
 use std::path::Path;
@@ -86,8 +86,8 @@ fn what_redaction_left_has_no_known_secret_and_what_it_did_not_see_has() {
         "{out}"
     );
     let page = kubereel!("info {redacted}").ok();
-    assert!(page.contains("by policy 4"), "{page}");
-    assert!(page.contains("4 values replaced"), "{page}");
+    assert_has(&page, "by policy 4");
+    assert_has(&page, "4 values replaced");
     assert!(!page.contains("canary"), "{page}");
 }
 
@@ -188,9 +188,9 @@ fn rules_of_ones_own_are_applied_and_sought() {
         &["--redact", "--redact-extra", rules],
     );
     let out = kubereel!("scan {with} --redact-extra {rules} -o json").ok();
-    assert!(out.contains(r#""verdict": "no-known-secret""#), "{out}");
+    assert_has(&out, r#""verdict": "no-known-secret""#);
     let page = kubereel!("info {with}").ok();
-    assert!(page.contains("1 extra rules ("), "{page}");
+    assert_has(&page, "1 extra rules (");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn high_entropy_is_listed_apart_and_counts_only_when_asked() {
     assert!(!ran.out.contains("vQ7pL"), "{ran:#?}");
     kubereel!("scan {reel} --strict").code(1);
     let out = kubereel!("scan {reel} -o json").ok();
-    assert!(out.contains(r#""high_entropy_total": 1"#), "{out}");
+    assert_has(&out, r#""high_entropy_total": 1"#);
 
     std::fs::write(
         &input,

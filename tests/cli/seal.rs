@@ -1,6 +1,6 @@
 //! `kubereel seal`: the same recording in fewer bytes, found and read everywhere; what cannot be sealed stays as it is.
 
-use super::run::{DEMO, Ran, program, run};
+use super::run::{DEMO, Ran, assert_has, program, run};
 use kubereel_format::{Appender, Note, Stamp};
 use serde_json::Value;
 use std::fs;
@@ -87,7 +87,7 @@ fn a_sealed_demo_answers_every_question_as_before() {
     assert_eq!(digest(&again.out), digest(&verified.out));
     assert_eq!(digest(&said), digest(&verified.out));
     let info = shelf.kubereel("info run.reel").ok();
-    assert!(info.contains("finished · sealed"), "{info}");
+    assert_has(&info, "finished · sealed");
     assert_eq!(shelf.names(), ["run.reel"]);
 }
 
@@ -126,7 +126,7 @@ fn a_sealed_reel_stays_and_takes_no_imports() {
     shelf.kubereel("seal run.reel").ok();
     let sealed = shelf.bytes("run.reel");
     let said = shelf.kubereel("seal run.reel").ok();
-    assert!(said.contains("already sealed"), "{said}");
+    assert_has(&said, "already sealed");
     let out = shelf.kubereel("seal run.reel -o json").ok();
     let json: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(json["already_sealed"], true);
@@ -186,17 +186,15 @@ fn what_cannot_be_sealed_stays_as_it_is() {
     drop(appender);
     shelf.kubereel("seal growing.reel").ok();
     let info = shelf.kubereel("info growing.reel").ok();
-    assert!(info.contains("not finished"), "{info}");
-    assert_eq!(
-        shelf.names(),
-        [
-            "broken.reel",
-            "growing.reel",
-            "run.reel",
-            "text",
-            "whole.reel"
-        ]
-    );
+    assert_has(&info, "not finished");
+    let expected = [
+        "broken.reel",
+        "growing.reel",
+        "run.reel",
+        "text",
+        "whole.reel",
+    ];
+    assert_eq!(shelf.names(), expected);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `kubereel sign` and `verify --signer`, compared with the `ssh-keygen` of this machine in both
 //! directions.
 
-use super::run::{DEMO, Ran, program, run};
+use super::run::{DEMO, Ran, assert_has, program, run};
 use serde_json::Value;
 use std::fs;
 use std::io::Write as _;
@@ -104,7 +104,7 @@ fn real_ssh_keygen_accepts_each_signature_and_each_of_its_own_is_accepted() {
         let page = desk
             .kubereel(&format!("sign run.reel -k {name} --force"))
             .ok();
-        assert!(page.contains(digest), "{page}");
+        assert_has(&page, digest);
         let verify =
             format!("-Y verify -f {name}.signers -I {who} -n recording@kubereel -s run.reel.sig");
         let (is_good, said) = desk.keygen(&verify, &statement);
@@ -158,7 +158,7 @@ fn a_bad_signature_and_none_are_told_apart() {
         let found = desk.check(words, 3);
         assert_eq!(found["state"], "bad", "{found}");
         let said = found["reason"].as_str().expect("a reason");
-        assert!(said.contains(reason), "{said}");
+        assert_has(said, reason);
     }
     let page = desk
         .kubereel("verify run.reel --signer ann.signers")
@@ -183,7 +183,7 @@ fn a_bad_signature_and_none_are_told_apart() {
         fs::write(desk.path("run.reel.sig"), armored).expect("written");
         let found = desk.check("--signer ann.signers", 3);
         let said = found["reason"].as_str().expect("a reason");
-        assert!(said.contains(reason), "{said}");
+        assert_has(said, reason);
     }
 }
 
@@ -230,10 +230,7 @@ fn a_signature_is_of_the_recording_and_not_of_the_file() {
         public.trim(),
     ]));
     let page = ran.code(code).out;
-    assert!(
-        page.contains("signature    good: signed by the given key"),
-        "{page}"
-    );
+    assert_has(&page, "signature    good: signed by the given key");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `kubereel story`, `problems` and `upgrade` on recordings that begin and end in the middle of something.
 
-use super::run::{Reel, kubereel};
+use super::run::{Reel, assert_has, kubereel};
 use crate::script::Script;
 use kubereel_format::EndCause;
 use serde_json::{Value, json};
@@ -89,8 +89,7 @@ fn what_an_import_begins_with_was_there_before() {
         (200, "MODIFIED", "clusteroperators", operator(3, "2", &WELL)),
         (1800, "MODIFIED", "clusterversions", version(4, &states)),
     ]);
-    let upgrade = kubereel!("upgrade {reel} -o json").ok();
-    let upgrade: Value = serde_json::from_str(&upgrade).expect("JSON");
+    let upgrade = kubereel!("upgrade {reel} -o json").json();
     let period = &upgrade["periods"][0];
     let what = [&period["name"], &period["state"], &period["is_older"]];
     assert_eq!(
@@ -102,7 +101,7 @@ fn what_an_import_begins_with_was_there_before() {
     assert_eq!(moved["is_older"], true, "{upgrade:#}");
     assert_eq!(moved["from_version"], "1");
     let page = kubereel!("upgrade {reel}").ok();
-    assert!(page.contains("?        3m 20s+  console"), "{page}");
+    assert_has(&page, "?        3m 20s+  console");
 
     let story = kubereel!("story {reel}").code(0).out;
     let times = "[for at least 3m 20s, since 08:00:00.000Z by its own clock";
@@ -111,7 +110,7 @@ fn what_an_import_begins_with_was_there_before() {
         "{story}"
     );
     let problems = kubereel!("problems {reel}").code(0).out;
-    assert!(problems.contains("(at least 3m 20s)"), "{problems}");
+    assert_has(&problems, "(at least 3m 20s)");
 }
 
 #[test]
@@ -183,11 +182,11 @@ fn what_was_deleted_did_not_recover() {
         (1800, "MODIFIED", "configmaps", other),
     ]);
     let story = kubereel!("story {reel}").code(0).out;
-    assert!(story.contains(", until it was deleted]"), "{story}");
+    assert_has(&story, ", until it was deleted]");
     let end = "At the end: no open problem; deleted without recovery: Job web/migrate\n";
-    assert!(story.contains(end), "{story}");
+    assert_has(&story, end);
     let json = kubereel!("problems {reel} -o json").code(0).out;
-    assert!(json.contains("\"ends_by_deletion\":true"), "{json}");
+    assert_has(&json, "\"ends_by_deletion\":true");
 }
 
 #[test]
@@ -215,7 +214,7 @@ fn nodes_that_were_never_listed_are_not_none() {
         script.finish();
     });
     let story = kubereel!("story {reel}").out;
-    assert!(story.contains("Nodes not recorded"), "{story}");
+    assert_has(&story, "Nodes not recorded");
     let json = json_of(&reel);
     assert_eq!(json["cluster"]["are_nodes_recorded"], false, "{json:#}");
 }
@@ -248,9 +247,9 @@ fn what_is_not_observed_at_the_end_is_not_known_to_be_well() {
         (text, json_of(&reel))
     };
     let (text, json) = story(true);
-    assert!(text.contains("At the end: no open problem"), "{text}");
+    assert_has(&text, "At the end: no open problem");
     assert_eq!(json["is_end_known"], true, "{json:#}");
     let (text, json) = story(false);
-    assert!(text.contains("At the end: not known"), "{text}");
+    assert_has(&text, "At the end: not known");
     assert_eq!(json["is_end_known"], false, "{json:#}");
 }

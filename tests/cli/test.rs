@@ -1,6 +1,6 @@
 //! `kubereel test`: rules over recordings, and the files that others read.
 
-use super::run::{DEMO, kubereel, pods_with_gap};
+use super::run::{DEMO, assert_has, kubereel, pods_with_gap};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -95,7 +95,7 @@ fn the_report_says_what_was_found_and_which_command_shows_it() {
     let command = command.expect("a command").trim();
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     let told = kubereel(&words).ok();
-    assert!(told.contains("version-"), "{told}");
+    assert_has(&told, "version-");
     let wide = kubereel!("test {DEMO} --only version-pods -o wide").ok();
     assert!(wide.len() > out.len());
 }
@@ -185,7 +185,7 @@ fn own_rules_fail_or_are_unknown_in_a_gap_and_proposals_cover_what_fails() {
     ran.prints("1 flake (jira)");
     assert!(!ran.err.contains("unused"), "{}", ran.err);
     let words = kubereel!("test --rules {path} --explain label-y").ok();
-    assert!(words.contains("pods"), "{words}");
+    assert_has(&words, "pods");
     // A rule of one's own stands for the built-in one of its id.
     rule(&rules, "version-pods", "y");
     kubereel!("test {reel} --rules {path} --only version-pods").code(1);
@@ -378,8 +378,7 @@ fn rules_are_listed_and_explained() {
         .filter_map(|line| line.split(' ').next())
         .collect();
     assert!(ids.len() > 5, "{list}");
-    let json = kubereel!("test --list -o json").ok();
-    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let json = kubereel!("test --list -o json").json();
     let rules = json["rules"].as_array().expect("a list");
     assert_eq!(rules.len(), ids.len());
     for rule in rules {
@@ -444,10 +443,7 @@ fn rules_for_openshift_do_not_run_on_another_cluster_and_are_counted() {
         "{line}"
     );
     let all = kubereel!("test {reel} --all").out;
-    assert!(
-        all.contains("  operator-available: it is a rule for OpenShift"),
-        "{all}"
-    );
+    assert_has(&all, "  operator-available: it is a rule for OpenShift");
 }
 
 #[test]
@@ -460,7 +456,7 @@ fn a_rule_is_started_from_a_template_or_from_a_built_in_rule() {
     };
     let template = write("new.yaml", &kubereel!("test --new-rule").ok());
     let listed = kubereel!("test --rules {template} --list").ok();
-    assert!(listed.contains("pods-do-not-fail "), "{listed}");
+    assert_has(&listed, "pods-do-not-fail ");
     for id in [
         "required-scc-annotation",
         "leases-are-released",
@@ -558,7 +554,7 @@ fn a_resource_that_the_cluster_does_not_have_is_a_mistake() {
         "  appliesTo: {resources: [gadgets.example.io]}\n",
     );
     let out = run().code(0).out;
-    assert!(out.contains("1 rule does not apply"), "{out}");
+    assert_has(&out, "1 rule does not apply");
 }
 
 #[test]

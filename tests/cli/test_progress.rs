@@ -1,6 +1,6 @@
 //! `kubereel test --progress json`: how far it is, for a program that started it.
 
-use super::run::{DEMO, kubereel, program};
+use super::run::{DEMO, assert_has, kubereel, program};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
 
@@ -35,7 +35,7 @@ fn a_run_that_nobody_hears_ends() {
     let mut line = String::new();
     let mut told = BufReader::new(child.stderr.take().expect("piped"));
     told.read_line(&mut line).expect("it tells");
-    assert!(line.contains("\"done\""), "{line}");
+    assert_has(&line, "\"done\"");
     drop(told);
     let mut out = String::new();
     let mut stdout = child.stdout.take().expect("piped");

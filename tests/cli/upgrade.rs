@@ -1,6 +1,6 @@
 //! `kubereel upgrade` and `install`, as a user runs them on the demo's recording and on small ones.
 
-use super::run::{DEMO, Reel, operator, pods_with_gap};
+use super::run::{DEMO, Reel, assert_has, operator, pods_with_gap};
 use crate::script::{Script, thing};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -36,10 +36,8 @@ fn the_demo_tells_what_its_scenario_planted() {
         .iter()
         .filter_map(|spell| Some((spell["name"].as_str()?, spell["state"].as_str()?)))
         .collect();
-    assert_eq!(
-        ill,
-        [("image-registry", "Degraded"), ("version", "Failing")]
-    );
+    let expected = [("image-registry", "Degraded"), ("version", "Failing")];
+    assert_eq!(ill, expected);
     assert_eq!(told["nodes"].as_array().map(Vec::len), Some(5));
     assert!(
         told["nodes"]
@@ -104,7 +102,7 @@ fn what_was_known_at_a_moment_is_told_as_of_then() {
     // Before it was accepted there is nothing to move.
     let asked = told["requests"][0]["at"].as_str().expect("a time");
     let page = kubereel!("upgrade {DEMO} --at {asked}").ok();
-    assert!(page.contains("requested, not accepted"), "{page}");
+    assert_has(&page, "requested, not accepted");
     assert!(!page.contains("Operators ·"), "{page}");
 }
 
@@ -254,15 +252,13 @@ fn upgrades_that_overlap_are_told_apart() {
             )
         })
         .collect();
-    assert_eq!(
-        told,
-        [("2", "superseded"), ("3", "completed"), ("4", "withdrawn")]
-    );
+    let expected = [("2", "superseded"), ("3", "completed"), ("4", "withdrawn")];
+    assert_eq!(told, expected);
     let second = kubereel!("upgrade {reel} --nth 2 -o json").json();
     assert_eq!(second["is_from_partial"], true);
     assert_eq!(second["from"]["version"], "2");
     let page = kubereel!("upgrade {reel}").ok();
-    assert!(page.contains("withdrawn before it was accepted"), "{page}");
+    assert_has(&page, "withdrawn before it was accepted");
     // What was not recorded is named, never taken for calm.
     for resource in ["nodes", "events", "pods", "leases.coordination.k8s.io"] {
         assert!(
@@ -308,8 +304,7 @@ fn stuck() -> Reel {
         let mut script = Script::begin(path);
         let mut rv = 10_u128;
         let mut put = |name: &str, namespace: &str, kind: &str, body: Value, wait: i64| {
-            let resource = script.resource(name, kind, &[]);
-            let stream = script.connect(resource, None);
+            let stream = script.watched(name, kind, &[]);
             rv += 1;
             script.synced(stream, rv);
             let own = body.pointer("/metadata/name").and_then(Value::as_str);
@@ -446,9 +441,9 @@ fn what_json_does_not_have_is_not_left_out_of_the_text() {
     let reel = Reel::import(&objects);
     kubereel!("upgrade {reel} -o json").code(1);
     let page = kubereel!("upgrade {reel}").code(1).out;
-    assert!(page.contains("pool worker"), "{page}");
+    assert_has(&page, "pool worker");
     for at in 0..12 {
-        assert!(page.contains(&format!(" w-{at} ")), "{page}");
+        assert_has(&page, &format!(" w-{at} "));
     }
     assert!(!page.contains("-o json"), "{page}");
 }
@@ -558,19 +553,16 @@ fn a_version_that_cannot_be_read_is_one_that_was_not_observed() {
         .says("parts may be missing")
         .says("the last version cannot be read")
         .out;
-    assert!(page.contains("end not observed"), "{page}");
+    assert_has(&page, "end not observed");
     for words in ["not complete", "Stalls", "estimate"] {
         assert!(!page.contains(words), "{words}: {page}");
     }
     let list = kubereel!("upgrade {reel} --list").code(3).out;
-    assert!(list.contains("end not observed"), "{list}");
+    assert_has(&list, "end not observed");
     let story = kubereel!("story {reel}").code(3).out;
-    assert!(
-        story.contains("upgrade from 1 to 2: end not observed"),
-        "{story}"
-    );
+    assert_has(&story, "upgrade from 1 to 2: end not observed");
     // The state at the end is known by the version after it.
     let reel = unreadable(false);
     let page = kubereel!("upgrade {reel}").code(3).out;
-    assert!(page.contains("not complete"), "{page}");
+    assert_has(&page, "not complete");
 }

@@ -1,9 +1,8 @@
 //! `kubereel verify`: complete, incomplete, damaged, and what it says of each.
 
-use super::run::{A, B, DEMO, Ran, Reel, kubereel, pods_with_gap, program, run};
+use super::run::{A, B, DEMO, Ran, Reel, assert_has, kubereel, pods_with_gap, program, run};
 use crate::script::{Script, pod};
 use kubereel_format::{EndCause, Note, OutageClass, RecordedAt};
-use serde_json::Value;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
@@ -13,8 +12,7 @@ fn probed() -> Reel {
         let mut script = Script::begin(path);
         script.probed(9, 20);
         script.wait(10);
-        let pods = script.resource("pods", "Pod", &["po"]);
-        let stream = script.connect(pods, None);
+        let stream = script.watched("pods", "Pod", &["po"]);
         script.initial(stream, A, 9, &pod(A, 9, "x"));
         script.synced(stream, 10);
         script.wait(2000);
@@ -72,10 +70,8 @@ fn info_tells_the_same() {
     ] {
         assert!(page.contains(words), "{words:?} not in\n{page}");
     }
-    let out = kubereel!("info {reel} -o json").ok();
-    let info: Value = serde_json::from_str(&out).expect("JSON");
-    let out = kubereel!("verify {reel} -o json").ok();
-    let proof: Value = serde_json::from_str(&out).expect("JSON");
+    let info = kubereel!("info {reel} -o json").json();
+    let proof = kubereel!("verify {reel} -o json").json();
     assert_eq!(info["accounts"], proof["accounts"]);
     assert_eq!(info["outages"], proof["outages"]["each"]);
 }
@@ -84,8 +80,7 @@ fn info_tells_the_same() {
 fn a_clock_that_was_set_back_is_named_as_info_names_it() {
     let reel = Reel::write(|path| {
         let mut script = Script::begin(path);
-        let pods = script.resource("pods", "Pod", &["po"]);
-        let stream = script.connect(pods, None);
+        let stream = script.watched("pods", "Pod", &["po"]);
         script.synced(stream, 10);
         script.set_back(3_000);
         script.note(Note::ClockStepped { micros: -3_000_000 });
@@ -98,8 +93,7 @@ fn a_clock_that_was_set_back_is_named_as_info_names_it() {
         let mut lines = page.lines();
         let is_named = lines.any(|line| line.starts_with("clock  ") && line.ends_with(words));
         assert!(is_named, "{page}");
-        let out = kubereel!("{command} {reel} -o json").ok();
-        let value: Value = serde_json::from_str(&out).expect("JSON");
+        let value = kubereel!("{command} {reel} -o json").json();
         assert_eq!(value["clock_steps"], 1, "{command}");
     }
     // What is later by its records is not before the start.
@@ -111,8 +105,7 @@ fn a_clock_that_was_set_back_is_named_as_info_names_it() {
 #[test]
 fn a_version_is_dated_by_the_probes_around_it() {
     let reel = probed();
-    let out = kubereel!("history {reel} pod/a -n default -o json").ok();
-    let told: Value = serde_json::from_str(&out).expect("JSON");
+    let told = kubereel!("history {reel} pod/a -n default -o json").json();
     let items = told["items"].as_array().expect("items");
     let version = items.iter().find(|item| item["rv"] == "11");
     let version = version.expect("the version");
@@ -124,8 +117,7 @@ fn a_version_is_dated_by_the_probes_around_it() {
 #[test]
 fn programs_get_the_same_as_json() {
     let reel = probed();
-    let out = kubereel!("verify {reel} -o json").ok();
-    let proof: Value = serde_json::from_str(&out).expect("JSON");
+    let proof = kubereel!("verify {reel} -o json").json();
     assert_eq!(proof["verdict"], "complete");
     assert_eq!(proof["integrity"]["whole"], true);
     assert_eq!(proof["integrity"]["events"], 3);
@@ -179,7 +171,7 @@ fn a_damaged_copy_is_named_with_its_places_and_never_panics() {
         if ran.code == Some(3) {
             damaged += 1;
             let told = format!("{}{}", ran.out, ran.err);
-            assert!(told.contains("damaged"), "{told}");
+            assert_has(&told, "damaged");
         }
     }
     assert!(damaged >= 4, "{damaged} of 7 were found");

@@ -1,6 +1,6 @@
 //! A resource that is recorded in several API versions, one after the other, is one resource.
 
-use super::run::{Reel, kubereel};
+use super::run::{Reel, assert_has, kubereel};
 use crate::script::{Script, Thing, thing};
 use kubereel_format::{
     EndCause, EventType, Evidence, NotCoveredReason, Note, ResourceId, ResourceInfo,
@@ -99,8 +99,8 @@ fn changes_of_a_resource_are_those_of_all_its_recorded_versions() {
     for name in ["gadgets/g", "gadgets.v1beta1.v.io/g", "gadgets.v1.v.io/g"] {
         let history = kubereel!("history {reel} {name} -n n").code(0);
         let history = history.says("5 versions").says("2 objects in sequence").out;
-        assert!(history.contains("one → two"), "{history}");
-        assert!(history.contains("three → four"), "{history}");
+        assert_has(&history, "one → two");
+        assert_has(&history, "three → four");
     }
     for value in ["one", "two", "three", "four"] {
         kubereel!("grep {reel} {value} gadgets").code(0);
@@ -111,42 +111,28 @@ fn changes_of_a_resource_are_those_of_all_its_recorded_versions() {
     assert_eq!(counted["resources"].as_array().map(Vec::len), Some(1));
     let widget = kubereel!("history {reel} widgets/w -n n").code(0);
     assert!(!widget.err.contains("in sequence"), "{}", widget.err);
-    let watched = [
-        "get",
-        reel.path(),
-        "gadgets",
-        "-n",
-        "n",
-        "--watch",
-        "--no-headers",
-    ];
-    let watched = kubereel(&[&watched[..], &["--from", "start"]].concat()).out;
+    let watched = kubereel!("get {reel} gadgets -n n --watch --no-headers --from start").out;
     let events = watched.lines().map(|line| line.split_whitespace().nth(1));
     let events: Vec<&str> = events.flatten().collect();
-    assert_eq!(
-        events,
-        ["ADDED", "MODIFIED", "DELETED", "ADDED", "MODIFIED"]
-    );
+    let expected = ["ADDED", "MODIFIED", "DELETED", "ADDED", "MODIFIED"];
+    assert_eq!(events, expected);
 }
 
 #[test]
 fn a_wait_goes_through_all_recorded_versions() {
     let reel = versions();
-    let wait = |more: &[&str]| {
-        let args = ["wait", reel.path(), "gadgets/g", "-n", "n"];
-        kubereel(&[&args[..], more].concat())
-    };
+    let wait = |more: &str| kubereel!("wait {reel} gadgets/g -n n {more}");
     for (goal, met) in [
-        (&["--for=jsonpath={.spec.x}=one"][..], "14:00:02.000Z"),
-        (&["--for=jsonpath={.spec.x}=three"], "14:00:08.000Z"),
-        (&["--for=create"], "14:00:02.000Z"),
-        (&["--for=delete", "--from", "14:00:02.500"], "14:00:04.000Z"),
+        ("--for=jsonpath={.spec.x}=one", "14:00:02.000Z"),
+        ("--for=jsonpath={.spec.x}=three", "14:00:08.000Z"),
+        ("--for=create", "14:00:02.000Z"),
+        ("--for=delete --from 14:00:02.500", "14:00:04.000Z"),
     ] {
         let met = format!("gadget.v.io/g condition met at {met}\n");
         assert_eq!(wait(goal).code(0).out, met, "{goal:?}");
     }
     // Between the two, it may have existed.
-    wait(&["--for=jsonpath={.spec.x}=zero"])
+    wait("--for=jsonpath={.spec.x}=zero")
         .code(4)
         .says("between 14:00:05.000Z and 14:00:07.000Z");
 }
@@ -163,10 +149,7 @@ fn the_version_of_a_resource_is_that_of_the_moment() {
         let at = kubereel(&[&get[..], &["-o", "jsonpath={.apiVersion}"]].concat());
         assert_eq!(at.ok(), shown);
         let explained = kubereel!("explain {reel} widgets --at {moment}").out;
-        assert!(
-            explained.contains(&format!("VERSION:    {version}\n")),
-            "{explained}"
-        );
+        assert_has(&explained, &format!("VERSION:    {version}\n"));
     }
     kubereel!("get {reel} widgets.v3.a.ex.io")
         .code(2)

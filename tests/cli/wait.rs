@@ -1,6 +1,6 @@
 //! `kubereel wait`: when something was met, and how sure that is.
 
-use super::run::{A, DEMO, Ran, Reel, kubereel, pods_with_gap};
+use super::run::{A, DEMO, Reel, assert_has, pods_with_gap};
 use crate::script::{Script, pod, thing};
 use kubereel_format::{
     Appender, EndCause, NotCoveredReason, Note, ResourceId, ResourceInfo, SessionId, Stamp,
@@ -8,12 +8,6 @@ use kubereel_format::{
 use serde_json::Value;
 
 const APP: &str = "--for=jsonpath={.metadata.labels.app}";
-
-fn wait(reel: &str, args: &[&str]) -> Ran {
-    let mut words = vec!["wait", reel];
-    words.extend(args);
-    kubereel(&words)
-}
 
 #[test]
 fn the_moment_can_be_pasted_after_at() {
@@ -24,8 +18,7 @@ fn the_moment_can_be_pasted_after_at() {
     ran.says("+5s · rv 14 · until between 14:00:07.000Z (last known met) and 14:00:12.000Z (first seen not met) · met for at least 2.0s")
         .says("exact: no gaps before it");
     let label = |at: &str| {
-        let out = kubereel!("get {reel} pod/a -o json --at {at}").ok();
-        let pod: Value = serde_json::from_str(&out).expect("JSON");
+        let pod = kubereel!("get {reel} pod/a -o json --at {at}").json();
         pod["metadata"]["labels"]["app"].clone()
     };
     assert_eq!(label("14:00:05.000Z"), "y");
@@ -49,8 +42,7 @@ fn what_a_gap_may_hide_is_unknown_and_what_it_brought_has_bounds() {
         .code(1)
         .says("timed out waiting for the condition on pods/a: not met by 14:00:06.000Z");
     kubereel!("wait {reel} pod/a {never_seen} --never").code(4);
-    let early = [&never_seen, "--never", "--until-time", "14:00:06"];
-    let out = wait(reel.path(), &[&["pod/a"], early.as_slice()].concat()).ok();
+    let out = kubereel!("wait {reel} pod/a {never_seen} --never --until-time 14:00:06").ok();
     assert_eq!(out, "pod/a condition never met\n");
     let seen = format!("{APP}=x");
     kubereel!("wait {reel} pod/a {seen} --never").code(1);
@@ -89,41 +81,27 @@ fn timeouts_are_recorded_time() {
 #[test]
 fn objects_are_chosen_as_for_kubectl() {
     let reel = pods_with_gap();
-    let created = |args: &[&str]| wait(reel.path(), &[&["pods", "--for=create"], args].concat());
+    let created = |args: &str| kubereel!("wait {reel} pods --for=create {args}");
     let a = "pod/a condition met at 14:00:01.000Z\n";
     let b = "pod/b condition met at 14:00:03.000Z\n";
-    let all = created(&["-A", "--all"]).code(0);
+    let all = created("-A --all").code(0);
     assert_eq!(all.out, format!("{a}{b}"));
     all.says("-n web · exact");
-    assert_eq!(created(&["-A", "-l", "app=y"]).ok(), b);
-    assert_eq!(
-        created(&["-A", "--field-selector", "metadata.name!=b"]).ok(),
-        a
-    );
-    assert_eq!(created(&["--all"]).ok(), a);
-    created(&["-l", "app=none"])
+    assert_eq!(created("-A -l app=y").ok(), b);
+    assert_eq!(created("-A --field-selector metadata.name!=b").ok(), a);
+    assert_eq!(created("--all").ok(), a);
+    created("-l app=none")
         .code(1)
         .says("no matching resources found");
-    let gone = ["pods", "-n", "web", "--all", "--for=delete"];
-    wait(reel.path(), &gone)
+    kubereel!("wait {reel} pods -n web --all --for=delete")
         .code(0)
         .says("no matching resources found");
     // Creation comes first, wherever it stands.
     let out = kubereel!("wait {reel} pod/b -n web --for=delete --for=create").ok();
     let created = "pod/b condition met at 14:00:03.000Z (create)\n";
-    assert_eq!(
-        out,
-        format!("{created}pod/b condition met at 14:00:07.000Z (delete)\n")
-    );
-    let both = [
-        "pod/a",
-        "pod/a",
-        "--for=delete",
-        "--sequential",
-        "--to",
-        "14:00:06",
-    ];
-    let ran = wait(reel.path(), &both).code(1);
+    let expected = format!("{created}pod/b condition met at 14:00:07.000Z (delete)\n");
+    assert_eq!(out, expected);
+    let ran = kubereel!("wait {reel} pod/a pod/a --for=delete --sequential --to 14:00:06").code(1);
     assert_eq!(ran.err.matches("timed out waiting").count(), 2, "{ran:?}");
 }
 
@@ -132,8 +110,7 @@ fn what_was_received_late_was_met_and_lasted_between_two_times() {
     // The recorder is paused from 14:00:02 to 14:00:12; what it receives right after that may be older.
     let reel = Reel::write(|path| {
         let mut script = Script::begin(path);
-        let pods = script.resource("pods", "Pod", &["po"]);
-        let stream = script.connect(pods, None);
+        let stream = script.watched("pods", "Pod", &["po"]);
         script.synced(stream, 10);
         script.wait(1000);
         script.added(stream, A, 11, &pod(A, 11, "x"));
@@ -153,7 +130,7 @@ fn what_was_received_late_was_met_and_lasted_between_two_times() {
     ran.says("met for at least 10.0s")
         .says("no gaps in the searched time, but changes were received late");
     let ran = kubereel!("wait {reel} pod/a {APP}=y -o json");
-    let waited: Value = serde_json::from_str(&ran.ok()).expect("JSON");
+    let waited = ran.json();
     let object = &waited["objects"][0];
     assert_eq!(object["guarantee"], "received late");
     assert_eq!(object["met"][0]["not_before"], "2026-11-21T14:00:02.000Z");
@@ -161,18 +138,9 @@ fn what_was_received_late_was_met_and_lasted_between_two_times() {
     let never = format!("{APP}=q");
     kubereel!("wait {reel} pod/a {never} --never").code(0);
     let history = kubereel!("history {reel} pod/a").ok();
-    assert!(
-        history.contains(&format!("{late} · writer unknown · lasted")),
-        "{history}"
-    );
-    assert!(
-        history.contains("lasted between 1.0s and 11.5s"),
-        "{history}"
-    );
-    assert!(
-        history.contains("lasted between 10.0s and 20.5s"),
-        "{history}"
-    );
+    assert_has(&history, &format!("{late} · writer unknown · lasted"));
+    assert_has(&history, "lasted between 1.0s and 11.5s");
+    assert_has(&history, "lasted between 10.0s and 20.5s");
 }
 
 #[test]
@@ -225,56 +193,34 @@ fn manifests_name_objects() {
 #[test]
 fn the_deletion_of_what_never_existed_is_said_to_be_none() {
     let ran = kubereel!("wait {DEMO} pod/nope -n shop --for=delete").code(0);
-    assert_eq!(
-        ran.out,
-        "pods/nope was never observed in shop namespace: nothing to delete\n"
-    );
-    let json = [
-        "wait",
-        DEMO,
-        "pod/nope",
-        "-n",
-        "shop",
-        "--for=delete",
-        "-o",
-        "json",
-    ];
-    assert!(kubereel(&json).ok().contains(r#""is_observed":false"#));
+    let expected = "pods/nope was never observed in shop namespace: nothing to delete\n";
+    assert_eq!(ran.out, expected);
+    let json = kubereel!("wait {DEMO} pod/nope -n shop --for=delete -o json").ok();
+    assert!(json.contains(r#""is_observed":false"#));
 }
 
 #[test]
 fn sequential_waits_begin_where_the_one_before_was_met() {
     let reel = pods_with_gap();
-    let words_of_two = ["pod/a", "deploy/x", "--for=delete", "--sequential"];
-    wait(reel.path(), &words_of_two)
+    kubereel!("wait {reel} pod/a deploy/x --for=delete --sequential")
         .code(4)
         .says("between resources it is the order of arrival")
         .says("not observed");
     // Side by side `b` was met before; after `a`, it is there no more.
-    let words = ["pods", "-A", "--all", "--to", "14:00:16"];
-    let goal = format!("{APP}=y");
-    let side_by_side = wait(reel.path(), &[&words[..], &[&goal]].concat()).code(0);
-    assert_eq!(
-        side_by_side.out,
-        "pod/a condition met at 14:00:05.000Z\npod/b condition met at 14:00:03.000Z\n"
-    );
-    let sequential = wait(
-        reel.path(),
-        &[&words[..], &[&goal, "--sequential"]].concat(),
-    )
-    .code(0);
-    assert_eq!(
-        sequential.out,
-        "pod/a condition met at 14:00:05.000Z\npod/b condition met at 14:00:05.000Z\n"
-    );
+    let wait = |more: &str| kubereel!("wait {reel} pods -A --all --to 14:00:16 {APP}=y {more}");
+    let side_by_side = wait("").code(0);
+    let expected = "pod/a condition met at 14:00:05.000Z\npod/b condition met at 14:00:03.000Z\n";
+    assert_eq!(side_by_side.out, expected);
+    let sequential = wait("--sequential").code(0);
+    let expected = "pod/a condition met at 14:00:05.000Z\npod/b condition met at 14:00:05.000Z\n";
+    assert_eq!(sequential.out, expected);
 }
 
 #[test]
 fn json_has_stable_names() {
     let reel = pods_with_gap();
     let goal = format!("{APP}=z");
-    let out = kubereel!("wait {reel} pod/a {goal} -o json").ok();
-    let said: Value = serde_json::from_str(&out).expect("JSON");
+    let said = kubereel!("wait {reel} pod/a {goal} -o json").json();
     let pod = &said["objects"][0];
     assert_eq!(pod["resource"], "pods");
     assert_eq!(pod["answer"], "yes");
@@ -292,20 +238,10 @@ fn json_has_stable_names() {
 
 #[test]
 fn the_demo_operator_was_degraded_when_its_history_says() {
-    let out = kubereel!("wait {DEMO} co/image-registry --for=condition=degraded -o json").ok();
-    let said: Value = serde_json::from_str(&out).expect("JSON");
+    let said = kubereel!("wait {DEMO} co/image-registry --for=condition=degraded -o json").json();
     let met = &said["objects"][0]["met"][0];
     let field = ".status.conditions[Degraded].status";
-    let history = [
-        "history",
-        DEMO,
-        "co/image-registry",
-        "--field",
-        field,
-        "-o",
-        "json",
-    ];
-    let history: Value = serde_json::from_str(&kubereel(&history).ok()).expect("JSON");
+    let history = kubereel!("history {DEMO} co/image-registry --field {field} -o json").json();
     let items = history["items"].as_array().expect("items");
     let turned = items.iter().find(|item| {
         let changes = item["changes"].as_array();
@@ -327,59 +263,37 @@ fn the_demo_operator_was_degraded_when_its_history_says() {
 #[test]
 fn what_cannot_be_asked_is_refused() {
     let reel = pods_with_gap();
-    let refused = |args: &[&str], words: &str| {
-        wait(reel.path(), args).code(2).says(words);
+    let refused = |args: &str, words: &str| {
+        kubereel!("wait {reel} {args}").code(2).says(words);
     };
-    refused(&["pod/a"], "--for");
+    refused("pod/a", "--for");
+    refused("pod/a --for=ready", "unrecognized condition: \"ready\"");
     refused(
-        &["pod/a", "--for=ready"],
-        "unrecognized condition: \"ready\"",
-    );
-    refused(
-        &["pod/a", "--for=condition="],
+        "pod/a --for=condition=",
         "must be followed by the type of a condition",
     );
-    refused(&["pod/a", "--for=jsonpath={.a}="], "one =VALUE");
+    refused("pod/a --for=jsonpath={.a}=", "one =VALUE");
+    refused("pod/a --for=jsonpath={.a[x]}", "at letter 4, \"[x]}\"");
+    refused("pod/a --for=create --nth 0", "--nth");
+    refused("zebras/a --for=create", "zebras");
+    refused("pods --for=create", "no object given");
+    refused("pods a --all --for=create", "names cannot be combined");
     refused(
-        &["pod/a", "--for=jsonpath={.a[x]}"],
-        "at letter 4, \"[x]}\"",
-    );
-    refused(&["pod/a", "--for=create", "--nth", "0"], "--nth");
-    refused(&["zebras/a", "--for=create"], "zebras");
-    refused(&["pods", "--for=create"], "no object given");
-    refused(
-        &["pods", "a", "--all", "--for=create"],
-        "names cannot be combined",
-    );
-    refused(
-        &["pods", "--all", "-l", "a=b", "--for=create"],
+        "pods --all -l a=b --for=create",
         "cannot be combined with -l",
     );
-    refused(&["pods", "pod/a", "--for=create"], "in two forms");
-    refused(&["pod/", "--for=create"], "must not be empty");
+    refused("pods pod/a --for=create", "in two forms");
+    refused("pod/ --for=create", "must not be empty");
+    refused("pod/a -A --for=create", "cannot be combined with -A");
     refused(
-        &["pod/a", "-A", "--for=create"],
-        "cannot be combined with -A",
-    );
-    refused(
-        &["pods", "--field-selector", "a", "--for=create"],
+        "pods --field-selector a --for=create",
         "not a field selector",
     );
     refused(
-        &[
-            "pod/a",
-            "--for=create",
-            "--from",
-            "14:00:09",
-            "--to",
-            "14:00:02",
-        ],
+        "pod/a --for=create --from 14:00:09 --to 14:00:02",
         "--to 14:00:02.000Z is before --from 14:00:09.000Z",
     );
-    refused(
-        &["pod/a", "--for=event=A", "--for-at-least", "1s"],
-        "--for-at-least",
-    );
+    refused("pod/a --for=event=A --for-at-least 1s", "--for-at-least");
     kubereel!("wait {reel} pod/c --for=condition=Ready")
         .code(4)
         .says("pods/c was never observed");
@@ -413,34 +327,23 @@ fn an_imported_recording_proves_no_absence() {
 #[test]
 fn nothing_is_known_outside_of_the_recording() {
     for (from, to) in [("22:00", "23:00"), ("23:55", "23:59"), ("22:00", "23:30")] {
-        let span = ["--from", from, "--to", to];
         let absent = "--for=condition=Absent=Never";
-        for (command, words) in [
-            ("wait", &["co/etcd", absent][..]),
-            ("wait", &["co/etcd", absent, "--never"]),
-            ("history", &["co/etcd"]),
-            ("events", &["-A"]),
-            ("top-writers", &[]),
+        for line in [
+            format!("wait {DEMO} co/etcd {absent}"),
+            format!("wait {DEMO} co/etcd {absent} --never"),
+            format!("history {DEMO} co/etcd"),
+            format!("events {DEMO} -A"),
+            format!("top-writers {DEMO}"),
         ] {
-            let ran = kubereel(&[&[command, DEMO], words, &span].concat()).code(4);
+            let ran = kubereel!("{line} --from {from} --to {to}").code(4);
             assert!(!ran.err.contains("exact"), "{ran:#?}");
         }
     }
     // What does not exist in the recording may have existed before.
-    let early = [
-        "ns/none",
-        "--for=delete",
-        "--from",
-        "22:00",
-        "--to",
-        "23:00",
-    ];
-    wait(DEMO, &early).code(4);
+    kubereel!("wait {DEMO} ns/none --for=delete --from 22:00 --to 23:00").code(4);
     // Within the recording the same questions have an answer.
-    let span = ["--from", "start", "--to", "end"];
-    for command in [&["events", DEMO, "-A"][..], &["top-writers", DEMO]] {
-        kubereel(&[command, &span].concat()).code(0);
-    }
+    kubereel!("events {DEMO} -A --from start --to end").code(0);
+    kubereel!("top-writers {DEMO} --from start --to end").code(0);
 }
 
 #[test]
@@ -462,13 +365,13 @@ fn a_resource_that_is_not_recorded_yet_is_waited_for() {
         .expect("appended");
     recorder.commit().expect("committed");
     let reel = path.to_str().expect("text");
-    let follow = ["--for=create", "--follow", "--timeout", "50ms"];
-    wait(reel, &[&["pod/x"], &follow[..]].concat())
+    let follow = "--for=create --follow --timeout 50ms";
+    kubereel!("wait {reel} pod/x {follow}")
         .code(4)
         .says("note: waiting for what is not recorded yet: no resource \"pod\" in this reel")
         .says("error: timed out: no resource \"pod\" in this reel");
     // What is wrong in the question does not become right.
-    wait(reel, &[&["pod/x", "--all"], &follow[..]].concat()).code(2);
+    kubereel!("wait {reel} pod/x --all {follow}").code(2);
     kubereel!("wait {reel} pod/x --for=create").code(4);
     drop(recorder);
 }
@@ -502,27 +405,17 @@ fn objects_from_before_a_definition_got_another_scope_are_found() {
         script.wait(1000);
         script.finish();
     });
-    let history = |args: &[&str]| {
-        let asked = ["history", reel.path(), "widget/w", "-o", "json"];
-        let ran = kubereel(&[&asked[..], args].concat()).ok();
+    let reel = reel.path();
+    let history = |place: &str| {
+        let ran = kubereel!("history {reel} widget/w -o json {place}").ok();
         let answer: Value = serde_json::from_str(&ran).expect("JSON");
         let items = answer["items"].as_array().expect("a list").len();
         (answer["namespace"].as_str().map(str::to_owned), items)
     };
-    assert_eq!(history(&["-n", "n1"]), (Some("n1".to_owned()), 2));
-    assert_eq!(history(&[]).1, 1);
-    let created = wait(reel.path(), &["widget/w", "-n", "n1", "--for=create"]).code(0);
-    assert!(
-        created.out.ends_with("condition met at 14:00:01.000Z\n"),
-        "{created:?}"
-    );
-    let deleted = wait(
-        reel.path(),
-        &["widget/w", "-n", "n1", "--for=delete", "--from", "14:00:01"],
-    );
-    let deleted = deleted.code(0);
-    assert!(
-        deleted.out.ends_with("condition met at 14:00:02.000Z\n"),
-        "{deleted:?}"
-    );
+    assert_eq!(history("-n n1"), (Some("n1".to_owned()), 2));
+    assert_eq!(history("").1, 1);
+    let created = kubereel!("wait {reel} widget/w -n n1 --for=create").ok();
+    assert!(created.ends_with("condition met at 14:00:01.000Z\n"), "{created}");
+    let deleted = kubereel!("wait {reel} widget/w -n n1 --for=delete --from 14:00:01").ok();
+    assert!(deleted.ends_with("condition met at 14:00:02.000Z\n"), "{deleted}");
 }
