@@ -84,14 +84,10 @@ fn an_end_is_compared_with_the_recording_not_with_the_wall_clock() {
             report.uses.too_late,
         )
     };
-    assert_eq!(
-        at("2026-11-21", None),
-        (CaseVerdict::FlakeJira, vec![2], vec![0])
-    );
-    assert_eq!(
-        at("2026-11-20", None),
-        (CaseVerdict::Fail, vec![0], vec![2])
-    );
+    let expected = (CaseVerdict::FlakeJira, vec![2], vec![0]);
+    assert_eq!(at("2026-11-21", None), expected);
+    let expected = (CaseVerdict::Fail, vec![0], vec![2]);
+    assert_eq!(at("2026-11-20", None), expected);
     assert_eq!(at("2026-11-20", Some(-86_400)).0, CaseVerdict::FlakeJira);
     assert_eq!(at("'2026-11-21T14:01:00Z'", None).0, CaseVerdict::Fail);
 }

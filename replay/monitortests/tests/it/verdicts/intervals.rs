@@ -58,28 +58,22 @@ fn an_operator_that_was_bad_before_the_run() {
             .until("10:20:00")
     };
     let dns = "clusteroperator/dns condition";
-    assert_eq!(
-        told(reel(), Mode::Upstream, "OperatorState"),
-        [
-            format!("10:00:00 - 10:05:00.500 E {dns}/Degraded reason/Unknown status/True Unknown"),
-            // Upstream keeps what a spell said first, and closes what is open at the end.
-            format!(
-                "10:10:00.500 - 10:20:00 E {dns}/Available reason/NoData status/Unknown NoData of dns"
-            ),
-        ]
-    );
-    assert_eq!(
-        told(reel(), Mode::Exact, "OperatorState"),
-        [
-            format!(
-                "10:00:00 - 10:05:00.500 E {dns}/Degraded reason/Broken status/True Broken of dns"
-            ),
-            format!(
-                "10:10:00.500 - 10:11:00 E {dns}/Available reason/NoData status/Unknown NoData of dns"
-            ),
-            format!("10:11:00 -  E {dns}/Available reason/Down status/False Down of dns"),
-        ]
-    );
+    let expected = [
+        format!("10:00:00 - 10:05:00.500 E {dns}/Degraded reason/Unknown status/True Unknown"),
+        // Upstream keeps what a spell said first, and closes what is open at the end.
+        format!(
+            "10:10:00.500 - 10:20:00 E {dns}/Available reason/NoData status/Unknown NoData of dns"
+        ),
+    ];
+    assert_eq!(told(reel(), Mode::Upstream, "OperatorState"), expected);
+    let expected = [
+        format!("10:00:00 - 10:05:00.500 E {dns}/Degraded reason/Broken status/True Broken of dns"),
+        format!(
+            "10:10:00.500 - 10:11:00 E {dns}/Available reason/NoData status/Unknown NoData of dns"
+        ),
+        format!("10:11:00 -  E {dns}/Available reason/Down status/False Down of dns"),
+    ];
+    assert_eq!(told(reel(), Mode::Exact, "OperatorState"), expected);
 }
 
 #[test]
@@ -177,17 +171,15 @@ fn a_node_is_updated_drained_and_rebooted() {
             "I node/worker-0 row/NodeUpdatePhases constructed/node-lifecycle-constructor phase/{phase} reason/NodeUpdate roles/worker {words}"
         )
     };
-    assert_eq!(
-        states,
-        [
-            "10:01:00 - 10:06:00 I node/worker-0 row/NodeUpdate constructed/node-lifecycle-constructor phase/Update reason/NodeUpdate roles/worker reached desired config".to_owned(),
-            format!("10:02:00 - 10:03:00 {}", phase("drained node", "Drain")),
-            format!("10:03:00 - 10:04:00 {}", phase("updated operating system", "OperatingSystemUpdate")),
-            format!("10:04:00 - 10:05:00 {}", phase("rebooted and kubelet started", "Reboot")),
-            "10:04:30 - 10:05:00 W node/worker-0 row/NodeNotReady constructed/node-lifecycle-constructor reason/NotReady roles/worker node is not ready".to_owned(),
-            "10:07:00 - 10:10:00 W node/worker-0 row/NodeUpdatePhases constructed/node-lifecycle-constructor reason/NodeUpdate roles/worker state/Drain never completed".to_owned(),
-        ]
-    );
+    let expected = [
+        "10:01:00 - 10:06:00 I node/worker-0 row/NodeUpdate constructed/node-lifecycle-constructor phase/Update reason/NodeUpdate roles/worker reached desired config".to_owned(),
+        format!("10:02:00 - 10:03:00 {}", phase("drained node", "Drain")),
+        format!("10:03:00 - 10:04:00 {}", phase("updated operating system", "OperatingSystemUpdate")),
+        format!("10:04:00 - 10:05:00 {}", phase("rebooted and kubelet started", "Reboot")),
+        "10:04:30 - 10:05:00 W node/worker-0 row/NodeNotReady constructed/node-lifecycle-constructor reason/NotReady roles/worker node is not ready".to_owned(),
+        "10:07:00 - 10:10:00 W node/worker-0 row/NodeUpdatePhases constructed/node-lifecycle-constructor reason/NodeUpdate roles/worker state/Drain never completed".to_owned(),
+    ];
+    assert_eq!(states, expected);
 }
 
 #[test]
@@ -243,15 +235,13 @@ fn a_container_waits_runs_and_exits() {
             )
         })
         .collect();
-    assert_eq!(
-        life,
-        [
-            "10:02:10 - 10:02:30 ContainerWait",
-            "10:02:30 - 10:03:00.750 ContainerStart",
-            // Of one change, the exit comes before the next wait.
-            "10:03:00.750 - 10:04:20 ContainerWait",
-        ]
-    );
+    let expected = [
+        "10:02:10 - 10:02:30 ContainerWait",
+        "10:02:30 - 10:03:00.750 ContainerStart",
+        // Of one change, the exit comes before the next wait.
+        "10:03:00.750 - 10:04:20 ContainerWait",
+    ];
+    assert_eq!(life, expected);
     let pending: Vec<String> = made
         .intervals
         .of("PodState")
@@ -386,14 +376,12 @@ fn machines_pools_and_leases_have_states() {
         pools[0].starts_with("10:01:00 - 10:03:00 I pool/worker condition/Updating"),
         "{pools:#?}"
     );
-    assert_eq!(
-        of("LeaseState"),
-        [
-            "10:00:00 - 10:02:00 I lease/lock namespace/shop holder/a reason/LeaseHeld held by a",
-            "10:02:00 - 10:03:00 I lease/lock namespace/shop holder/ reason/LeaseFree held by nobody",
-            "10:03:00 -  I lease/lock namespace/shop holder/b reason/LeaseHeld held by b",
-        ]
-    );
+    let expected = [
+        "10:00:00 - 10:02:00 I lease/lock namespace/shop holder/a reason/LeaseHeld held by a",
+        "10:02:00 - 10:03:00 I lease/lock namespace/shop holder/ reason/LeaseFree held by nobody",
+        "10:03:00 -  I lease/lock namespace/shop holder/b reason/LeaseHeld held by b",
+    ];
+    assert_eq!(of("LeaseState"), expected);
 }
 
 #[test]
@@ -498,14 +486,12 @@ fn a_container_that_was_restarted_while_it_ran_lives_on() {
             .at("10:01:00")
             .container("shop/web", 1, &running("10:00:59"), &terminated("10:00:58"))
     };
-    assert_eq!(
-        pod_states(reel().until("10:05:00"), &LIFE),
-        [
-            "10:00:00 - 10:01:00 ContainerStart",
-            "10:00:00 -  Ready",
-            "10:01:00 -  ContainerStart",
-        ]
-    );
+    let expected = [
+        "10:00:00 - 10:01:00 ContainerStart",
+        "10:00:00 -  Ready",
+        "10:01:00 -  ContainerStart",
+    ];
+    assert_eq!(pod_states(reel().until("10:05:00"), &LIFE), expected);
     // Another container ID is another run, also without a last state.
     let renamed = reel()
         .at("10:02:00")
@@ -517,14 +503,12 @@ fn a_container_that_was_restarted_while_it_ran_lives_on() {
                 "state": {"running": {"startedAt": "2026-11-21T10:00:59Z"}}}]}}),
         )
         .until("10:05:00");
-    assert_eq!(
-        pod_states(renamed, &["ContainerStart"]),
-        [
-            "10:00:00 - 10:01:00 ContainerStart",
-            "10:01:00 - 10:02:00 ContainerStart",
-            "10:02:00 -  ContainerStart",
-        ]
-    );
+    let expected = [
+        "10:00:00 - 10:01:00 ContainerStart",
+        "10:01:00 - 10:02:00 ContainerStart",
+        "10:02:00 -  ContainerStart",
+    ];
+    assert_eq!(pod_states(renamed, &["ContainerStart"]), expected);
     let starts = |mode| {
         let instants = told(reel(), mode, "PodMonitor");
         let starts = instants
@@ -543,15 +527,13 @@ fn a_container_that_ran_when_it_was_first_seen_ran_before_it_waited() {
         .at("10:01:00")
         .container("shop/web", 1, &waiting, &terminated("10:00:58"))
         .until("10:05:00");
-    assert_eq!(
-        pod_states(reel, &LIFE),
-        [
-            "10:00:00 - 10:01:00 ContainerStart",
-            "10:00:00 - 10:01:00 Ready",
-            "10:01:00 -  ContainerWait",
-            "10:01:00 -  NotReady",
-        ]
-    );
+    let expected = [
+        "10:00:00 - 10:01:00 ContainerStart",
+        "10:00:00 - 10:01:00 Ready",
+        "10:01:00 -  ContainerWait",
+        "10:01:00 -  NotReady",
+    ];
+    assert_eq!(pod_states(reel, &LIFE), expected);
 }
 
 #[test]
@@ -686,14 +668,12 @@ fn an_evicted_pod_without_statuses_does_not_run() {
         json!({"status": {"phase": "Failed", "reason": "Evicted", "containerStatuses": []}}),
     )
     .until("10:30:00");
-    assert_eq!(
-        pod_states(reel, &["ContainerStart", "Ready"]),
-        [
-            "10:00:00 - 10:01:00 ContainerStart",
-            "10:00:00 - 10:05:00 Ready",
-            "10:01:00 - 10:05:00 ContainerStart",
-        ]
-    );
+    let expected = [
+        "10:00:00 - 10:01:00 ContainerStart",
+        "10:00:00 - 10:05:00 Ready",
+        "10:01:00 - 10:05:00 ContainerStart",
+    ];
+    assert_eq!(pod_states(reel, &["ContainerStart", "Ready"]), expected);
 }
 
 #[test]
@@ -706,10 +686,8 @@ fn a_pod_that_is_deleted_when_it_is_first_seen_is_being_deleted() {
             "spec": {"nodeName": "n1"},
         }))
         .until("10:05:00");
-    assert_eq!(
-        pod_states(reel, &["Scheduled", "GracefulDelete"]),
-        ["10:00:00 Scheduled", "10:00:00 -  GracefulDelete"]
-    );
+    let expected = ["10:00:00 Scheduled", "10:00:00 -  GracefulDelete"];
+    assert_eq!(pod_states(reel, &["Scheduled", "GracefulDelete"]), expected);
 }
 
 fn machine(name: &str, phase: &str) -> Value {
@@ -750,16 +728,14 @@ fn a_machine_has_the_phases_that_were_seen_in_each_of_its_lives() {
         });
         short.collect()
     };
-    assert_eq!(
-        phases(Mode::Exact),
-        [
-            "10:00:00 -  old \"Running\"",
-            "10:01:00 - 10:02:00 re \"Running\"",
-            "10:02:00 - 10:03:00 re \"Deleting\"",
-            "10:04:00 - 10:05:00 re \"<missing>\"",
-            "10:05:00 -  re \"Running\"",
-        ]
-    );
+    let expected = [
+        "10:00:00 -  old \"Running\"",
+        "10:01:00 - 10:02:00 re \"Running\"",
+        "10:02:00 - 10:03:00 re \"Deleting\"",
+        "10:04:00 - 10:05:00 re \"<missing>\"",
+        "10:05:00 -  re \"Running\"",
+    ];
+    assert_eq!(phases(Mode::Exact), expected);
     // Upstream begins with the creation, and lets the first deletion end the last phase.
     let upstream = phases(Mode::Upstream);
     assert!(
@@ -806,17 +782,15 @@ fn an_update_ends_with_its_node() {
             .node_config("worker-0", "currentConfig", "rendered-worker-2")
     };
     let update = "node/worker-0 row/NodeUpdate constructed/node-lifecycle-constructor";
-    assert_eq!(
-        told(reel(), Mode::Exact, "NodeState"),
-        [
-            format!(
-                "10:01:00 - 10:02:00 W {update} reason/NodeUpdate roles/worker state/Update not completed: the node was deleted"
-            ),
-            format!(
-                "10:04:00 - 10:05:00 I {update} phase/Update reason/NodeUpdate roles/worker reached desired config"
-            ),
-        ]
-    );
+    let expected = [
+        format!(
+            "10:01:00 - 10:02:00 W {update} reason/NodeUpdate roles/worker state/Update not completed: the node was deleted"
+        ),
+        format!(
+            "10:04:00 - 10:05:00 I {update} phase/Update reason/NodeUpdate roles/worker reached desired config"
+        ),
+    ];
+    assert_eq!(told(reel(), Mode::Exact, "NodeState"), expected);
     let upstream = told(reel(), Mode::Upstream, "NodeState");
     assert!(
         upstream[0].starts_with("10:01:00 - 10:05:00 I"),
@@ -844,10 +818,8 @@ fn an_update_without_a_reboot_ends_with_what_was_skipped() {
             .map(|one| one.split(" I ").next().unwrap_or(one).to_owned())
             .collect()
     };
-    assert_eq!(
-        phases(Mode::Exact),
-        ["10:02:00 - 10:03:00", "10:04:00 - 10:05:00"]
-    );
+    let expected = ["10:02:00 - 10:03:00", "10:04:00 - 10:05:00"];
+    assert_eq!(phases(Mode::Exact), expected);
     // Upstream lets the update of the operating system last to the end.
     assert!(phases(Mode::Upstream)[1].contains("never completed"));
 }

@@ -68,27 +68,25 @@ fn what_is_put_is_seen_at_its_time() {
         (who.to_owned(), action, evidence, said.to_owned())
     };
     let (live, initial) = (Evidence::Live, Evidence::Initial);
-    assert_eq!(
-        told(story()),
-        [
-            row("10:00:00.000Z etcd", Action::Appeared, initial, &good),
-            row("10:05:00.000Z etcd", Action::Changed, live, bad),
-            row("10:05:40.250Z master-9", Action::Appeared, live, ""),
-            row(
-                "10:05:40.250Z master-9",
-                Action::Changed,
-                live,
-                "DiskPressure=False"
-            ),
-            row(
-                "10:05:40.250Z master-9",
-                Action::Changed,
-                live,
-                "DiskPressure=False Ready=True"
-            ),
-            row("10:05:40.250Z etcd", Action::Gone, live, bad),
-        ]
-    );
+    let expected = [
+        row("10:00:00.000Z etcd", Action::Appeared, initial, &good),
+        row("10:05:00.000Z etcd", Action::Changed, live, bad),
+        row("10:05:40.250Z master-9", Action::Appeared, live, ""),
+        row(
+            "10:05:40.250Z master-9",
+            Action::Changed,
+            live,
+            "DiskPressure=False",
+        ),
+        row(
+            "10:05:40.250Z master-9",
+            Action::Changed,
+            live,
+            "DiskPressure=False Ready=True",
+        ),
+        row("10:05:40.250Z etcd", Action::Gone, live, bad),
+    ];
+    assert_eq!(told(story()), expected);
     let imported = told(story().imported());
     assert!(imported.iter().all(|row| row.2 == Evidence::Imported));
 }
@@ -107,15 +105,13 @@ fn another_object_of_a_name_ends_the_one_before() {
         .map(|row| (row.0, row.1, row.2))
         .collect();
     let row = |who: &str, action, evidence| (who.to_owned(), action, evidence);
-    assert_eq!(
-        told,
-        [
-            row("10:00:00.000Z etcd", Action::Appeared, Evidence::Initial),
-            row("10:05:00.000Z etcd", Action::Gone, Evidence::Inferred),
-            row("10:05:00.000Z etcd", Action::Appeared, Evidence::Live),
-            row("10:06:00.000Z etcd", Action::Gone, Evidence::Live),
-        ]
-    );
+    let expected = [
+        row("10:00:00.000Z etcd", Action::Appeared, Evidence::Initial),
+        row("10:05:00.000Z etcd", Action::Gone, Evidence::Inferred),
+        row("10:05:00.000Z etcd", Action::Appeared, Evidence::Live),
+        row("10:06:00.000Z etcd", Action::Gone, Evidence::Live),
+    ];
+    assert_eq!(told, expected);
 }
 
 fn coverage(reel: Reel, plural: &str) -> Option<Coverage> {
@@ -133,10 +129,8 @@ fn all_is_covered_but_what_the_test_leaves_out() {
         (spans.len(), whole.gaps(GapOutcome::MayMiss).count()),
         (1, 0)
     );
-    assert_eq!(
-        spans.first().map(|span| span.covered.to_time),
-        Some(time("10:30:00"))
-    );
+    let expected = Some(time("10:30:00"));
+    assert_eq!(spans.first().map(|span| span.covered.to_time), expected);
     let torn = story().gap("Pod", "10:10:00", "10:20:00");
     let torn = coverage(torn, "pods").expect("recorded");
     let holes: Vec<_> = torn

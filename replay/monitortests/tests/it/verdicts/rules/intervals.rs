@@ -43,10 +43,8 @@ fn tried(lines: &str) -> Verdicts {
 #[test]
 fn never_and_always_find_intervals() {
     let found = tried("never: 'true'\nforAtLeast: 10m");
-    assert_eq!(
-        found.findings(IT),
-        ["10:20:00.000Z 10:30:00.000Z", "10:40:00.000Z -"]
-    );
+    let expected = ["10:20:00.000Z 10:30:00.000Z", "10:40:00.000Z -"];
+    assert_eq!(found.findings(IT), expected);
     found.says(IT, "10:20:00", "found Second");
     let found = tried("always: interval.reason != 'First'");
     assert_eq!(found.findings(IT), ["10:05:00.000Z 10:05:40.000Z"]);
