@@ -478,10 +478,8 @@ mod tests {
         assert_eq!(judge(&objects, "u1", "", 1), Observed::Changed);
         assert_eq!(judge(&objects, "u1", "10", 1), Observed::Changed);
         assert_eq!(judge(&objects, "u1", "4", 1), Observed::Outdated);
-        assert_eq!(
-            judge(&objects, "u2", "10", 1),
-            Observed::Replaces("u1".to_owned())
-        );
+        let expected = Observed::Replaces("u1".to_owned());
+        assert_eq!(judge(&objects, "u2", "10", 1), expected);
         objects.remove(&key("a", "u1"), "u1", "11");
         assert_eq!(judge(&objects, "u1", "10", 1), Observed::Outdated);
         assert_eq!(judge(&objects, "u1", "", 1), Observed::Outdated);

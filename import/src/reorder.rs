@@ -143,10 +143,8 @@ mod tests {
             (4, "a", 11),
             (5, "a", 14),
         ];
-        assert_eq!(
-            order(&lines),
-            [(1, 1), (6, 2), (5, 2), (2, 2), (3, 2), (4, 3), (7, 5)]
-        );
+        let expected = [(1, 1), (6, 2), (5, 2), (2, 2), (3, 2), (4, 3), (7, 5)];
+        assert_eq!(order(&lines), expected);
     }
 
     #[test]

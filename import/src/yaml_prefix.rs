@@ -267,10 +267,8 @@ mod tests {
     fn what_stands_before_an_error_is_read_and_the_error_named() {
         let text = "kind: Pod\nmetadata: {name: a}\n---\nkind: Pod\nmetadata: {name: \"b}\n";
         let read = YamlDocuments::read(text.as_bytes()).expect("the first");
-        assert_eq!(
-            read.documents,
-            [json!({"kind": "Pod", "metadata": {"name": "a"}})]
-        );
+        let expected = [json!({"kind": "Pod", "metadata": {"name": "a"}})];
+        assert_eq!(read.documents, expected);
         let damage = read.damage.first().expect("damage").to_string();
         assert!(
             damage.contains("in the part that begins at line 3"),

@@ -178,10 +178,8 @@ fn a_secret_nested_too_deep_is_kept_without_its_depths() {
     options.redact = true;
     let journey = journey(text.as_bytes(), &options);
     assert_eq!(journey.imported.broken.count, 0);
-    assert_eq!(
-        journey.names(),
-        ["secrets v1 /s", "pods v1 /a", "secrets v1 /t"]
-    );
+    let expected = ["secrets v1 /s", "pods v1 /a", "secrets v1 /t"];
+    assert_eq!(journey.names(), expected);
     assert_eq!(journey.connected, ["secrets v1", "pods v1"]);
     for kept in &journey.events {
         assert!(!kept.body.contains("canary"), "{}", kept.body);

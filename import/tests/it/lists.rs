@@ -127,10 +127,8 @@ fn without_a_time_there_is_no_moment() {
     assert!(matches!(error, ImportError::NoTime), "{error}");
     options.changed_at = Some(RecordedAt::from_micros(9));
     let journey = journey(POD.as_bytes(), &options);
-    assert_eq!(
-        journey.imported.assumed_at,
-        Some(RecordedAt::from_micros(9))
-    );
+    let expected = Some(RecordedAt::from_micros(9));
+    assert_eq!(journey.imported.assumed_at, expected);
     assert!(
         journey
             .said
@@ -219,18 +217,14 @@ items:
     namespace: x
 ";
     let journey = journey(text.as_bytes(), &at(7));
-    assert_eq!(
-        journey.names(),
-        ["configmaps v1 x/a", "deployments.apps apps/v1 x/d"]
-    );
+    let expected = ["configmaps v1 x/a", "deployments.apps apps/v1 x/d"];
+    assert_eq!(journey.names(), expected);
     let bodies: Vec<&str> = journey.events.iter().map(|one| one.body.as_str()).collect();
-    assert_eq!(
-        bodies,
-        [
-            r#"{"apiVersion":"v1","data":{"text":"two\nlines\n"},"kind":"ConfigMap","metadata":{"name":"a","namespace":"x"}}"#,
-            r#"{"metadata":{"name":"d","namespace":"x"}}"#,
-        ]
-    );
+    let expected = [
+        r#"{"apiVersion":"v1","data":{"text":"two\nlines\n"},"kind":"ConfigMap","metadata":{"name":"a","namespace":"x"}}"#,
+        r#"{"metadata":{"name":"d","namespace":"x"}}"#,
+    ];
+    assert_eq!(bodies, expected);
     assert!(journey.imported.converted);
     assert!(
         journey
@@ -270,10 +264,8 @@ fn numbers_beyond_any_float_are_strings() {
     let spec = serde_json::json!(["9e99999", "9e99999", "1e54321\n"]);
     assert_eq!(body.get("spec"), Some(&spec));
     let error = refused(b"kind: Secret\ndata: !!float 9e99999\n", &at(7)).to_string();
-    assert_eq!(
-        error,
-        "cannot parse the input as YAML: value out of range, line 2, column 15"
-    );
+    let expected = "cannot parse the input as YAML: value out of range, line 2, column 15";
+    assert_eq!(error, expected);
 }
 
 #[test]
@@ -287,10 +279,8 @@ fn what_is_no_yaml_says_where() {
         );
     }
     let error = refused(b"kind: Secret\ndata:\n  hunter2: a\n  hunter2: b\n", &at(7));
-    assert_eq!(
-        error.to_string(),
-        "cannot parse the input as YAML: duplicate key, line 4, column 3"
-    );
+    let expected = "cannot parse the input as YAML: duplicate key, line 4, column 3";
+    assert_eq!(error.to_string(), expected);
     let error = refused(b"hello\nworld\n", &at(7));
     assert!(matches!(error, ImportError::NotRecognised), "{error}");
 }

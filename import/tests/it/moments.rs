@@ -7,8 +7,15 @@ use kubereel_import::{
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
+
+/// Returns a folder and the path of a reel that is to be written there.
+fn new_reel() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = folder.path().join("a.reel");
+    (folder, reel)
+}
 
 /// An input of bytes at a second.
 fn list(name: &str, secs: i64, text: String) -> ImportInput<'static> {
@@ -61,22 +68,19 @@ fn told(reel: &Path) -> Vec<String> {
 
 #[test]
 fn lists_are_taken_in_the_order_of_their_times() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let reel = folder.path().join("a.reel");
+    let (_folder, reel) = new_reel();
     let first = list("first", 1, pods(&[("a", "x", 1), ("a", "y", 2)]));
     let second = list("second", 2, pods(&[("a", "y", 3), ("a", "z", 4)]));
     let third = list("third", 3, pods(&[]));
     let outcome = take(vec![third, first, second], &reel, false).expect("an import");
-    assert_eq!(
-        told(&reel),
-        [
-            "1 Added imported x",
-            "1 Added imported y",
-            "2 Modified listed y",
-            "2 Added listed z",
-            "2 Deleted listed x",
-        ]
-    );
+    let expected = [
+        "1 Added imported x",
+        "1 Added imported y",
+        "2 Modified listed y",
+        "2 Added listed z",
+        "2 Deleted listed x",
+    ];
+    assert_eq!(told(&reel), expected);
     assert_eq!((outcome.lists.lists, outcome.lists.deleted), (3, 1));
     // An empty list may be that of another namespace.
     assert_eq!(outcome.lists.uncertain, 2);
@@ -84,8 +88,7 @@ fn lists_are_taken_in_the_order_of_their_times() {
 
 #[test]
 fn a_name_that_comes_back_with_another_uid_is_another_object() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let reel = folder.path().join("a.reel");
+    let (_folder, reel) = new_reel();
     let other = pods(&[("a", "x", 9)]).replace("a-x", "another");
     take(
         vec![list("1", 1, pods(&[("a", "x", 1)])), list("2", 2, other)],
@@ -93,20 +96,17 @@ fn a_name_that_comes_back_with_another_uid_is_another_object() {
         false,
     )
     .expect("an import");
-    assert_eq!(
-        told(&reel),
-        [
-            "1 Added imported x",
-            "2 Deleted listed x",
-            "2 Added listed x"
-        ]
-    );
+    let expected = [
+        "1 Added imported x",
+        "2 Deleted listed x",
+        "2 Added listed x",
+    ];
+    assert_eq!(told(&reel), expected);
 }
 
 #[test]
 fn a_broken_later_list_proves_no_deletion() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let reel = folder.path().join("a.reel");
+    let (_folder, reel) = new_reel();
     let broken = r#"{"kind":"PodList","apiVersion":"v1","items":[7]}"#.to_owned();
     let inputs = vec![list("1", 1, pods(&[("a", "x", 1)])), list("2", 2, broken)];
     let outcome = take(inputs, &reel, false).expect("an import");
@@ -164,8 +164,7 @@ fn a_broken_list_of_a_folder_is_named_and_proves_no_deletion() {
             "pods.json 1 not a Kubernetes object: invalid type: integer",
         ),
     ] {
-        let place = tempfile::tempdir().expect("a folder");
-        let reel = place.path().join("a.reel");
+        let (place, reel) = new_reel();
         let other = [
             ("status.json", "[{\"kind\":7},8]"),
             ("config.yaml", "kind: Config\napiVersion: v1\n"),
@@ -203,8 +202,7 @@ fn an_object_in_a_file_of_its_own_in_a_folder_proves_no_deletion() {
         (&[("pods.json", &listed), ("x.json", &x)], &["y"], 1),
         (&[("a.json", &x), ("pods.json", &listed)], &["y"], 1),
     ] {
-        let place = tempfile::tempdir().expect("a folder");
-        let reel = place.path().join("a.reel");
+        let (place, reel) = new_reel();
         let inputs = vec![list("1", 1, whole.clone()), folder(&place, 2, files)];
         let outcome = take(inputs, &reel, false).expect("an import");
         let mut events = told(&reel);
@@ -231,8 +229,7 @@ fn one_page_of_a_list_proves_no_deletion() {
         )
     };
     let (later, empty) = (page(&pods(&[("a", "x", 1)])), page(&pods(&[])));
-    let place = tempfile::tempdir().expect("a folder");
-    let reel = place.path().join("a.reel");
+    let (place, reel) = new_reel();
     let in_folder = folder(&place, 2, &[("pods.json", &later)]);
     for second in [list("2", 2, later), list("2", 2, empty), in_folder] {
         let inputs = vec![list("1", 1, whole.clone()), second];
@@ -261,8 +258,7 @@ fn lists_of_single_namespaces_do_not_cover_others() {
         (vec![nested], &["2 Deleted listed gone"]),
         (vec![both], &["2 Deleted listed gone", "2 Deleted listed z"]),
     ] {
-        let place = tempfile::tempdir().expect("a folder");
-        let reel = place.path().join("a.reel");
+        let (_place, reel) = new_reel();
         let later = later.into_iter().map(|text| list("2", 2, text));
         let inputs = std::iter::once(list("1", 1, all.clone())).chain(later);
         let outcome = take(inputs.collect(), &reel, false).expect("an import");
@@ -289,8 +285,7 @@ fn a_failed_checksum_is_named_even_behind_many_broken_parts() {
             u32::from(len).to_le_bytes(),
         );
         let bytes = [head, &len[..], &other, text.as_bytes(), &[0; 4], &size].concat();
-        let place = tempfile::tempdir().expect("a folder");
-        let reel = place.path().join("a.reel");
+        let (_place, reel) = new_reel();
         let input = ImportInput {
             content: ImportContent::Stream(Box::new(std::io::Cursor::new(bytes))),
             at: None,
@@ -322,8 +317,7 @@ fn the_deletion_of_an_object_whose_name_is_redacted_is_one() {
         })
         .to_string()
     });
-    let place = tempfile::tempdir().expect("a folder");
-    let reel = place.path().join("a.reel");
+    let (_place, reel) = new_reel();
     let mut options = ImportOptions::new("test", "a test");
     options.redact = true;
     let input = list("1", 1, lines.join("\n"));
@@ -348,8 +342,7 @@ fn the_marks_of_an_audit_log_have_no_name_that_is_redacted_by_its_place() {
         })
         .to_string()
     });
-    let place = tempfile::tempdir().expect("a folder");
-    let reel = place.path().join("a.reel");
+    let (_place, reel) = new_reel();
     let mut options = ImportOptions::new("test", "a test");
     options.redact = true;
     let outcome = import_all(
@@ -398,8 +391,7 @@ fn lists_whose_times_contradict_their_versions_are_refused() {
             "resourceVersion 100 is lower than 200",
         ),
     ] {
-        let place = tempfile::tempdir().expect("a folder");
-        let reel = place.path().join("a.reel");
+        let (_place, reel) = new_reel();
         let inputs = |second: i64, text: &str| {
             vec![
                 list("1", 1, first.clone()),
@@ -411,18 +403,15 @@ fn lists_whose_times_contradict_their_versions_are_refused() {
         take(inputs(0, &second), &reel, false).expect("in their order");
     }
     // A list may have been read a moment before its time: what is newer comes from events.
-    let place = tempfile::tempdir().expect("a folder");
-    let reel = place.path().join("a.reel");
+    let (_place, reel) = new_reel();
     let event = |name: &str, version: u32| {
         let object: serde_json::Value = serde_json::from_str(&pod(name, version)).expect("JSON");
         json!({"ts": 1, "type": "MODIFIED", "object": object}).to_string()
     };
     let lines = list("events", 1, [event("x", 150), event("y", 160)].join("\n"));
     let outcome = take(vec![lines, list("2", 2, old)], &reel, false).expect("an import");
-    assert_eq!(
-        told(&reel),
-        ["1 Modified imported x", "1 Modified imported y"]
-    );
+    let expected = ["1 Modified imported x", "1 Modified imported y"];
+    assert_eq!(told(&reel), expected);
     let lists = outcome.lists;
     assert_eq!((lists.older, lists.unchanged, lists.uncertain), (1, 0, 1));
 }
@@ -434,8 +423,7 @@ fn several_states_in_one_file_and_several_clusters_in_a_folder_are_refused() {
     let namespace = |uid: &str| {
         json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": uid}}).to_string()
     };
-    let place = tempfile::tempdir().expect("a folder");
-    let reel = place.path().join("a.reel");
+    let (place, reel) = new_reel();
     let clusters = [
         ("c1/ns.json", namespace("k")),
         ("c2/ns.json", namespace("l")),
@@ -568,8 +556,7 @@ fn audit_log(name: &str, lines: &[String]) -> ImportInput<'static> {
 
 #[test]
 fn lines_of_several_inputs_are_merged_by_time() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let reel = folder.path().join("a.reel");
+    let (_folder, reel) = new_reel();
     let one = events(
         "1",
         &[(1, "ADDED", "x"), (4, "DELETED", "x"), (3, "ADDED", "z")],
@@ -577,45 +564,39 @@ fn lines_of_several_inputs_are_merged_by_time() {
     let other = events("2", &[(2, "MODIFIED", "x"), (5, "ADDED", "y")]);
     let first = list("3", 0, pods(&[("a", "w", 1)]));
     take(vec![other, one, first], &reel, false).expect("an import");
-    assert_eq!(
-        told(&reel),
-        [
-            "0 Added imported w",
-            "1 Added imported x",
-            "2 Modified imported x",
-            "4 Deleted imported x",
-            // The lines of an input keep their order.
-            "3 Added imported z",
-            "5 Added imported y",
-        ]
-    );
+    let expected = [
+        "0 Added imported w",
+        "1 Added imported x",
+        "2 Modified imported x",
+        "4 Deleted imported x",
+        // The lines of an input keep their order.
+        "3 Added imported z",
+        "5 Added imported y",
+    ];
+    assert_eq!(told(&reel), expected);
 }
 
 #[test]
 fn a_list_is_compared_with_the_lines_before_it() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let reel = folder.path().join("a.reel");
+    let (_folder, reel) = new_reel();
     let lines = events(
         "1",
         &[(1, "ADDED", "x"), (1, "ADDED", "y"), (5, "ADDED", "z")],
     );
     let later = list("2", 3, pods(&[("a", "y", 1)]));
     take(vec![later, lines], &reel, false).expect("an import");
-    assert_eq!(
-        told(&reel),
-        [
-            "1 Added imported x",
-            "1 Added imported y",
-            "3 Deleted listed x",
-            "5 Added imported z",
-        ]
-    );
+    let expected = [
+        "1 Added imported x",
+        "1 Added imported y",
+        "3 Deleted listed x",
+        "5 Added imported z",
+    ];
+    assert_eq!(told(&reel), expected);
 }
 
 #[test]
 fn audit_logs_of_several_api_servers_are_one_log() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let reel = folder.path().join("a.reel");
+    let (_folder, reel) = new_reel();
     let lines = [
         audited(1_000_000, "create", "x", 1),
         audited(2_000_000, "update", "x", 2),
@@ -633,16 +614,14 @@ fn audit_logs_of_several_api_servers_are_one_log() {
     for (one, other) in [(of(&[0, 2, 4]), of(&[1, 3])), (of(&[3]), of(&[0, 1, 2, 4]))] {
         let inputs = vec![audit_log("1", &one), audit_log("2", &other)];
         let outcome = take(inputs, &reel, false).expect("an import");
-        assert_eq!(
-            told(&reel),
-            [
-                "1 Added imported x",
-                "2 Modified imported x",
-                "20 Modified imported x",
-                "30 Deleted imported x",
-                "40 Added imported y",
-            ]
-        );
+        let expected = [
+            "1 Added imported x",
+            "2 Modified imported x",
+            "20 Modified imported x",
+            "30 Deleted imported x",
+            "40 Added imported y",
+        ];
+        assert_eq!(told(&reel), expected);
         assert_eq!(outcome.lists.repeated, 0);
         std::fs::remove_file(&reel).expect("a file");
     }
@@ -650,8 +629,7 @@ fn audit_logs_of_several_api_servers_are_one_log() {
 
 #[test]
 fn concurrent_writes_in_an_audit_log_are_in_the_order_of_their_versions() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let reel = folder.path().join("a.reel");
+    let (_folder, reel) = new_reel();
     let lines = [
         audited(1_000_000, "create", "x", 10),
         audited(2_000_000, "update", "x", 13),
@@ -660,16 +638,14 @@ fn concurrent_writes_in_an_audit_log_are_in_the_order_of_their_versions() {
     ];
     let outcome = take(vec![audit_log("1", &lines)], &reel, false).expect("an import");
     assert_eq!(outcome.lists.repeated, 0);
-    assert_eq!(
-        told(&reel),
-        [
-            "1 Added imported x",
-            // It was done before version 13 was answered.
-            "2 Modified imported x",
-            "2 Modified imported x",
-            "4 Added imported y",
-        ]
-    );
+    let expected = [
+        "1 Added imported x",
+        // It was done before version 13 was answered.
+        "2 Modified imported x",
+        "2 Modified imported x",
+        "4 Added imported y",
+    ];
+    assert_eq!(told(&reel), expected);
     let opened = Reel::open(&reel).expect("a reel");
     let versions: Vec<String> = opened
         .scan()
@@ -697,8 +673,7 @@ fn moments(reel: &Path) -> (BTreeMap<u32, Vec<i64>>, i64) {
 
 #[test]
 fn a_moment_without_changes_is_in_the_recording() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let reel = folder.path().join("a.reel");
+    let (_folder, reel) = new_reel();
     let both = [("a", "x", 1), ("b", "y", 2)];
     let of_one = r#"{"kind":"PodList","apiVersion":"v1","items":[7]}"#;
     let no_kind = r#"{"kind":"List","apiVersion":"v1","items":[]}"#;
@@ -741,8 +716,7 @@ fn a_moment_without_changes_is_in_the_recording() {
 
 #[test]
 fn what_a_list_may_not_cover_is_kept_and_counted() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let reel = folder.path().join("a.reel");
+    let (_folder, reel) = new_reel();
     let first = list("1", 1, pods(&[("a", "x", 1), ("b", "y", 2)]));
     let second = list("2", 2, pods(&[("a", "x", 1)]));
     let outcome = take(vec![first, second], &reel, false).expect("an import");
@@ -756,8 +730,7 @@ fn what_a_list_may_not_cover_is_kept_and_counted() {
 
 #[test]
 fn lists_of_one_time_are_one_list_unless_they_have_an_object_in_common() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let reel = folder.path().join("a.reel");
+    let (folder, reel) = new_reel();
     let inputs = vec![
         list("1", 1, pods(&[("a", "x", 1)])),
         list("2", 1, pods(&[("a", "x", 1), ("a", "y", 2)])),
@@ -773,22 +746,19 @@ fn lists_of_one_time_are_one_list_unless_they_have_an_object_in_common() {
         list("4", 2, pods(&[("a", "z", 3)])),
     ];
     let outcome = take(inputs, &reel, false).expect("an import");
-    assert_eq!(
-        told(&reel),
-        [
-            "1 Added imported x",
-            "1 Added imported y",
-            "2 Added listed z",
-            "2 Deleted listed x",
-        ]
-    );
+    let expected = [
+        "1 Added imported x",
+        "1 Added imported y",
+        "2 Added listed z",
+        "2 Deleted listed x",
+    ];
+    assert_eq!(told(&reel), expected);
     assert_eq!(outcome.lists.lists, 2);
 }
 
 #[test]
 fn an_appended_list_goes_on_where_the_reel_ends_and_a_failed_one_changes_nothing() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let reel = folder.path().join("a.reel");
+    let (folder, reel) = new_reel();
     take(
         vec![list("1", 5, pods(&[("a", "x", 1), ("a", "y", 2)]))],
         &reel,
@@ -805,16 +775,14 @@ fn an_appended_list_goes_on_where_the_reel_ends_and_a_failed_one_changes_nothing
     take(vec![list("2", 7, pods(&[("a", "y", 3)]))], &reel, true).expect("an import");
     let event = json!({"ts": 8, "type": "DELETED", "object": {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "a", "name": "y", "uid": "a-y"}}});
     take(vec![list("3", 8, format!("{event}\n"))], &reel, true).expect("an import");
-    assert_eq!(
-        told(&reel),
-        [
-            "5 Added imported x",
-            "5 Added imported y",
-            "7 Modified listed y",
-            "7 Deleted listed x",
-            "8 Deleted imported y",
-        ]
-    );
+    let expected = [
+        "5 Added imported x",
+        "5 Added imported y",
+        "7 Modified listed y",
+        "7 Deleted listed x",
+        "8 Deleted imported y",
+    ];
+    assert_eq!(told(&reel), expected);
     let sessions = Reel::open(&reel).expect("a reel");
     let sessions = sessions
         .notes()
@@ -838,8 +806,7 @@ proptest! {
     /// After each list, the sum of the events equals the lists, as far as they covered it.
     #[test]
     fn events_add_up_to_the_lists(states in states(), is_appended in any::<bool>()) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let reel = folder.path().join("a.reel");
+        let (_folder, reel) = new_reel();
         let name = |number: &u8| format!("p{number}");
         let space = |number: &u8| format!("n{number}");
         let mut inputs = Vec::new();
