@@ -662,20 +662,13 @@ fn what_is_asked_outside_of_the_recording_was_not_observed() {
 
 #[test]
 fn a_wrong_command_line_has_a_hint_that_can_be_pasted() {
-    for (line, hint) in [
-        (
-            &["get", DEMO, "pods", "--at", "foo"][..],
-            "kubereel help time",
-        ),
-        (&["get", DEMO, "pods", "-o", "wid"], "kubereel get --help"),
-        (&["diff", DEMO], "kubereel diff --help"),
-        (
-            &["rollout", "status", DEMO, "pods", "--revision", "x"],
-            "--revision",
-        ),
-        (&["intervals", DEMO, "--lasting", "3s"], "--lasting=3s"),
+    for (ran, hint) in [
+        (kubereel!("get {DEMO} pods --at foo"), "kubereel help time"),
+        (kubereel!("get {DEMO} pods -o wid"), "kubereel get --help"),
+        (kubereel!("diff {DEMO}"), "kubereel diff --help"),
+        (kubereel!("intervals {DEMO} --lasting 3s"), "--lasting=3s"),
     ] {
-        kubereel(line).code(2).says(hint);
+        ran.code(2).says(hint);
     }
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::copy(DEMO, folder.path().join("demo.reel")).expect("copied");
@@ -690,15 +683,16 @@ fn a_wrong_command_line_has_a_hint_that_can_be_pasted() {
 #[test]
 fn a_reel_of_no_cluster_answers_no_question() {
     let reel = Reel::write(|path| Script::begin(path).finish());
-    for line in [
-        &["get", reel.path(), "pods"][..],
-        &["history", reel.path(), "pods/a"],
-        &["grep", reel.path(), "a"],
-        &["top-writers", reel.path()],
-        &["events", reel.path()],
-        &["wait", reel.path(), "pod/a", "--for=delete"],
+    let reel = reel.path();
+    for ran in [
+        kubereel!("get {reel} pods"),
+        kubereel!("history {reel} pods/a"),
+        kubereel!("grep {reel} a"),
+        kubereel!("top-writers {reel}"),
+        kubereel!("events {reel}"),
+        kubereel!("wait {reel} pod/a --for=delete"),
     ] {
-        let ran = kubereel(line).code(4);
+        let ran = ran.code(4);
         assert!(!ran.err.contains("complete"), "{ran:?}");
     }
 }

@@ -269,16 +269,10 @@ fn wrong_calls_are_refused_before_anything_runs() {
         .code(2)
         .says("no rule matches --only \"no-such-rule\"");
     // Without the rule that it should choose, the run would pass.
-    test(&[
-        DEMO,
-        "--only",
-        "version-pods",
-        "--only",
-        "operator-degradedd",
-    ])
-    .code(2)
-    .says("did you mean operator-degraded?");
-    test(&[DEMO, "--only", "version-pods", "--skip", "version-*"])
+    kubereel!("test {DEMO} --only version-pods --only operator-degradedd")
+        .code(2)
+        .says("did you mean operator-degraded?");
+    kubereel!("test {DEMO} --only version-pods --skip version-*")
         .code(2)
         .says("leave no rule");
     kubereel!("test --explain no-such-rule")

@@ -408,11 +408,12 @@ fn a_pool_that_is_updated_without_an_upgrade_is_an_operation() {
     release["metadata"]["name"] = "version".into();
     release["metadata"]["resourceVersion"] = "1".into();
     let reel = Reel::import(&[release, pool]);
-    let story = kubereel(&["story", reel.path()]).out;
+    let reel = reel.path();
+    let story = kubereel!("story {reel}").out;
     let step =
         "update of MachineConfigPool worker, begun before the recording: 5 of 12 Nodes updated";
     assert!(story.contains(step), "{story}");
-    kubereel(&["upgrade", reel.path()])
+    kubereel!("upgrade {reel}")
         .code(1)
         .says("5 of 12 Nodes of MachineConfigPool worker are updated");
 }

@@ -415,7 +415,13 @@ fn objects_from_before_a_definition_got_another_scope_are_found() {
     assert_eq!(history("-n n1"), (Some("n1".to_owned()), 2));
     assert_eq!(history("").1, 1);
     let created = kubereel!("wait {reel} widget/w -n n1 --for=create").ok();
-    assert!(created.ends_with("condition met at 14:00:01.000Z\n"), "{created}");
+    assert!(
+        created.ends_with("condition met at 14:00:01.000Z\n"),
+        "{created}"
+    );
     let deleted = kubereel!("wait {reel} widget/w -n n1 --for=delete --from 14:00:01").ok();
-    assert!(deleted.ends_with("condition met at 14:00:02.000Z\n"), "{deleted}");
+    assert!(
+        deleted.ends_with("condition met at 14:00:02.000Z\n"),
+        "{deleted}"
+    );
 }

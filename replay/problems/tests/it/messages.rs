@@ -1,6 +1,6 @@
 //! From when on a problem has its message.
 
-use super::life::{Life, condition};
+use super::life::{Life, OPERATORS, condition};
 use kubereel_history::timetext;
 use serde_json::{Value, json};
 
@@ -12,11 +12,10 @@ fn degraded(message: &str) -> Value {
 
 #[test]
 fn a_message_that_came_later_has_its_own_time() {
-    let resource = "clusteroperators.config.openshift.io";
     let later = |messages: &[&str]| {
-        let mut life = Life::of(&[(resource, "ClusterOperator")]);
+        let mut life = Life::of(&[OPERATORS]);
         for (minute, message) in messages.iter().enumerate() {
-            life.put(resource, "etcd", degraded(message));
+            life.put(OPERATORS, "etcd", degraded(message));
             life.until(&format!("14:{:02}:00", minute + 1));
         }
         let list = life.end("14:40:00");
