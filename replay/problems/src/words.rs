@@ -203,10 +203,11 @@ impl Problem {
         Some(self.reason_from).filter(|mark| mark.at > self.from.at)
     }
 
-    /// Returns the version that gave the message first, if the problem began before it with other words.
+    /// Returns the version that gave the message first, if the problem, which nothing planned, began before it with other
+    /// words.
     pub fn later_message(&self) -> Option<RecordMark> {
         let began = self.from.at.max(self.reason_from.at);
-        Some(self.message_from).filter(|mark| mark.at > began)
+        Some(self.message_from).filter(|mark| mark.at > began && !self.is_planned)
     }
 
     /// Returns how the problem that explains this one is introduced: by how this one began, which may be other words than
