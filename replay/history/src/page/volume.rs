@@ -4,121 +4,24 @@ use super::lines::{PageWriter, go_list};
 use super::storage::claim_fields;
 use crate::columns::{NONE, ObjectPart};
 
-/// A kind of source: the member of a volume, its name in kubectl, and its members as kubectl names
-/// them. An absent member is written as the text after the slash.
-type SourceKind = (
-    &'static str,
-    &'static str,
-    &'static [(&'static str, &'static str)],
-);
-
-const KINDS: [SourceKind; 15] = [
-    (
-        "hostPath",
-        "HostPath (bare host directory volume)",
-        &[("Path", "path"), ("HostPathType", "type/<none>")],
-    ),
-    (
-        "emptyDir",
-        "EmptyDir (a temporary directory that shares a pod's lifetime)",
-        &[("Medium", "medium"), ("SizeLimit", "sizeLimit/<unset>")],
-    ),
-    (
-        "secret",
-        "Secret (a volume populated by a Secret)",
-        &[("SecretName", "secretName"), ("Optional", "optional/false")],
-    ),
-    (
-        "configMap",
-        "ConfigMap (a volume populated by a ConfigMap)",
-        &[("Name", "name"), ("Optional", "optional/false")],
-    ),
-    (
-        "persistentVolumeClaim",
-        "PersistentVolumeClaim (a reference to a PersistentVolumeClaim in the same namespace)",
-        &[("ClaimName", "claimName"), ("ReadOnly", "readOnly/false")],
-    ),
-    (
-        "nfs",
-        "NFS (an NFS mount that lasts the lifetime of a pod)",
-        &[
-            ("Server", "server"),
-            ("Path", "path"),
-            ("ReadOnly", "readOnly/false"),
-        ],
-    ),
-    (
-        "csi",
-        "CSI (a Container Storage Interface (CSI) volume source)",
-        &[
-            ("Driver", "driver"),
-            ("FSType", "fsType"),
-            ("ReadOnly", "readOnly/false"),
-        ],
-    ),
-    (
-        "image",
-        "Image (a container image or OCI artifact)",
-        &[("Reference", "reference"), ("PullPolicy", "pullPolicy")],
-    ),
-    (
-        "gcePersistentDisk",
-        "GCEPersistentDisk (a Persistent Disk resource in Google Compute Engine)",
-        &[
-            ("PDName", "pdName"),
-            ("FSType", "fsType"),
-            ("Partition", "partition/0"),
-            ("ReadOnly", "readOnly/false"),
-        ],
-    ),
-    (
-        "awsElasticBlockStore",
-        "AWSElasticBlockStore (a Persistent Disk resource in AWS)",
-        &[
-            ("VolumeID", "volumeID"),
-            ("FSType", "fsType"),
-            ("Partition", "partition/0"),
-            ("ReadOnly", "readOnly/false"),
-        ],
-    ),
-    (
-        "cinder",
-        "Cinder (a Persistent Disk resource in OpenStack)",
-        &[
-            ("VolumeID", "volumeID"),
-            ("FSType", "fsType"),
-            ("ReadOnly", "readOnly/false"),
-        ],
-    ),
-    (
-        "vsphereVolume",
-        "vSphereVolume (a Persistent Disk resource in vSphere)",
-        &[
-            ("VolumePath", "volumePath"),
-            ("FSType", "fsType"),
-            ("StoragePolicyName", "storagePolicyName"),
-        ],
-    ),
-    (
-        "azureFile",
-        "AzureFile (an Azure File Service mount on the host and bind mount to the pod)",
-        &[
-            ("SecretName", "secretName"),
-            ("ShareName", "shareName"),
-            ("ReadOnly", "readOnly/false"),
-        ],
-    ),
-    (
-        "local",
-        "LocalVolume (a persistent volume backed by local storage on a node)",
-        &[("Path", "path")],
-    ),
-    (
-        "ephemeral",
-        "EphemeralVolume (an inline specification for a volume that gets created and deleted with the pod)",
-        &[],
-    ),
-];
+/// A kind of source on each line: the member of a volume, its name in kubectl, and its members as kubectl names them,
+/// each with the source of its cell.
+const KINDS: &str = "\
+hostPath = HostPath (bare host directory volume); Path: plain path; HostPathType: plain type | <none>
+emptyDir = EmptyDir (a temporary directory that shares a pod's lifetime); Medium: plain medium; SizeLimit: plain sizeLimit | <unset>
+secret = Secret (a volume populated by a Secret); SecretName: plain secretName; Optional: plain optional | false
+configMap = ConfigMap (a volume populated by a ConfigMap); Name: plain name; Optional: plain optional | false
+persistentVolumeClaim = PersistentVolumeClaim (a reference to a PersistentVolumeClaim in the same namespace); ClaimName: plain claimName; ReadOnly: plain readOnly | false
+nfs = NFS (an NFS mount that lasts the lifetime of a pod); Server: plain server; Path: plain path; ReadOnly: plain readOnly | false
+csi = CSI (a Container Storage Interface (CSI) volume source); Driver: plain driver; FSType: plain fsType; ReadOnly: plain readOnly | false
+image = Image (a container image or OCI artifact); Reference: plain reference; PullPolicy: plain pullPolicy
+gcePersistentDisk = GCEPersistentDisk (a Persistent Disk resource in Google Compute Engine); PDName: plain pdName; FSType: plain fsType; Partition: plain partition | 0; ReadOnly: plain readOnly | false
+awsElasticBlockStore = AWSElasticBlockStore (a Persistent Disk resource in AWS); VolumeID: plain volumeID; FSType: plain fsType; Partition: plain partition | 0; ReadOnly: plain readOnly | false
+cinder = Cinder (a Persistent Disk resource in OpenStack); VolumeID: plain volumeID; FSType: plain fsType; ReadOnly: plain readOnly | false
+vsphereVolume = vSphereVolume (a Persistent Disk resource in vSphere); VolumePath: plain volumePath; FSType: plain fsType; StoragePolicyName: plain storagePolicyName
+azureFile = AzureFile (an Azure File Service mount on the host and bind mount to the pod); SecretName: plain secretName; ShareName: plain shareName; ReadOnly: plain readOnly | false
+local = LocalVolume (a persistent volume backed by local storage on a node); Path: plain path
+ephemeral = EphemeralVolume (an inline specification for a volume that gets created and deleted with the pod)";
 
 /// Writes the volumes of a Pod, or of a Pod template, which is indented.
 pub(super) fn volumes(page: &mut PageWriter, volumes: ObjectPart<'_>, indent: &str) {
@@ -134,18 +37,17 @@ pub(super) fn volumes(page: &mut PageWriter, volumes: ObjectPart<'_>, indent: &s
 }
 
 fn source(page: &mut PageWriter, volume: ObjectPart<'_>) {
-    let mut kinds = KINDS.iter();
-    let Some((member, title, fields)) = kinds.find(|(member, ..)| volume.at(member).is_there())
-    else {
+    let mut kinds = KINDS.lines().filter_map(|kind| kind.split_once(" = "));
+    let Some((member, kind)) = kinds.find(|(member, _)| volume.at(member).is_there()) else {
         return other_source(page, volume);
     };
     let source = volume.at(member);
-    page.field(2, "Type", *title);
-    for (name, path) in *fields {
-        let (path, otherwise) = path.split_once('/').unwrap_or((path, ""));
-        page.field(2, name, source.at(path).plain_or(otherwise));
+    let mut parts = kind.split("; ");
+    page.field(2, "Type", parts.next().unwrap_or_default());
+    for (name, from) in parts.filter_map(|field| field.split_once(": ")) {
+        page.field(2, name, source.cell(from));
     }
-    if *member == "csi" {
+    if member == "csi" {
         page.labels(2, "VolumeAttributes", source.at("volumeAttributes"));
     }
     let template = source.at("volumeClaimTemplate");
