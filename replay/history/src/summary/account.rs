@@ -1,6 +1,6 @@
 //! The summary of the account of revisions.
 
-use crate::account::RevisionAccount;
+use crate::account::{RevisionAccount, UnexplainedRange};
 use crate::timeline::Timeline;
 use crate::timetext::{OptionalRfc3339, Rfc3339};
 use kubereel_format::RecordedAt;
@@ -44,21 +44,21 @@ pub struct AccountSummary {
     pub shared_revisions: u64,
 }
 
+summaries! {
 /// A run of revisions without a recorded event.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct RangeSummary {
+#[derive(Eq)]
+struct RangeSummary(range: &UnexplainedRange) {
     /// The first.
-    pub first_rv: String,
+    first_rv: String = range.first.to_string(),
     /// The last.
-    pub last_rv: String,
+    last_rv: String = range.last.to_string(),
     /// After when the first of them was committed, if a probe bounds it.
     #[serde(with = "OptionalRfc3339")]
-    pub after: Option<RecordedAt>,
+    after: Option<RecordedAt> = range.after,
     /// By when the last of them was committed, if a probe bounds it.
     #[serde(with = "OptionalRfc3339")]
-    pub before: Option<RecordedAt>,
+    before: Option<RecordedAt> = range.before,
+}
 }
 
 /// A recorded resource that is left out of the account.
@@ -97,16 +97,7 @@ impl AccountSummary {
             explained: account.explained,
             unexplained: account.unexplained_total(),
             explained_share: account.share(),
-            ranges: account
-                .unexplained
-                .iter()
-                .map(|range| RangeSummary {
-                    first_rv: range.first.to_string(),
-                    last_rv: range.last.to_string(),
-                    after: range.after,
-                    before: range.before,
-                })
-                .collect(),
+            ranges: account.unexplained.iter().map(RangeSummary::of).collect(),
             ranges_total: account.ranges,
             resources: account.members,
             left_out: account

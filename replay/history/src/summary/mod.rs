@@ -3,6 +3,27 @@
 //! The structs are the documented schema of `info -o json`: names are stable, times are RFC 3339,
 //! durations are in seconds.
 
+/// Defines summaries, each made of its argument by `of`: each member once, with its type and its value.
+macro_rules! summaries {
+    ($($(#[$doc:meta])* struct $name:ident($arg:ident: $from:ty) {
+        $($(#[$attr:meta])* $field:ident: $type:ty = $value:expr,)+
+    })+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[non_exhaustive]
+        pub struct $name {
+            $($(#[$attr])* pub $field: $type,)+
+        }
+
+        impl $name {
+            pub(crate) fn of($arg: $from) -> Self {
+                Self { $($field: $value,)+ }
+            }
+        }
+    )+};
+}
+
 mod account;
 mod reel;
 mod resource;

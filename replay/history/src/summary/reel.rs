@@ -4,6 +4,8 @@ use super::account::AccountSummary;
 use super::resource::{FirstDiscovery, ResourceSummary, secs_between};
 use crate::coverage::DamagedSpan;
 use crate::samples::CounterMove;
+use crate::select::ExcludedResource;
+use crate::session::{Outage, RecordingSession};
 use crate::tables::count_of;
 use crate::timeline::Timeline;
 use crate::timetext::{OptionalRfc3339, Rfc3339};
@@ -135,24 +137,24 @@ pub struct ObjectCounts {
     pub live: u64,
 }
 
+summaries! {
 /// One run of the recorder.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct SessionSummary {
+#[derive(Eq)]
+struct SessionSummary(session: &RecordingSession) {
     /// When it began.
     #[serde(with = "Rfc3339")]
-    pub from: RecordedAt,
+    from: RecordedAt = session.from,
     /// When its last record was written.
     #[serde(with = "Rfc3339")]
-    pub to: RecordedAt,
+    to: RecordedAt = session.to,
     /// The recorder's version.
-    pub recorder: String,
+    recorder: String = session.recorder.clone(),
     /// How it ended; `killed` if it did not end in order, `still being recorded` if it runs, `end not readable` if
     /// the reel is finished and its end is damaged.
-    pub end: String,
+    end: String = session_end(session.end.as_ref()),
     /// The redaction policy; 0 if nothing was redacted.
-    pub redaction_policy: u32,
+    redaction_policy: u32 = session.redaction_policy,
+}
 }
 
 impl SessionSummary {
@@ -166,59 +168,53 @@ impl SessionSummary {
     }
 }
 
+summaries! {
 /// A resource that was not recorded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct NotCoveredSummary {
+#[derive(Eq)]
+struct NotCoveredSummary(excluded: &ExcludedResource) {
     /// `plural.group`, or the plural alone for the core group.
-    pub resource: String,
+    resource: String = excluded.qualified(),
     /// Its version.
-    pub version: String,
+    version: String = excluded.version.clone(),
     /// The cause.
-    pub reason: String,
+    reason: String = excluded.reason.as_str().to_owned(),
     /// The server's message, or the resource with the same storage.
-    pub detail: String,
+    detail: String = excluded.detail.clone(),
 }
 
 /// A time in which the recorder did not run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct PauseSummary {
+struct PauseSummary(pause: &Outage) {
     /// When it began.
     #[serde(with = "Rfc3339")]
-    pub from: RecordedAt,
+    from: RecordedAt = pause.from,
     /// When it ended.
     #[serde(with = "Rfc3339")]
-    pub to: RecordedAt,
+    to: RecordedAt = pause.to,
     /// How long it lasted.
-    pub span_secs: f64,
+    span_secs: f64 = secs_between(pause.from, pause.to),
 }
 
 /// An outage.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct OutageSummary {
+struct OutageSummary(outage: &Outage) {
     /// When it began.
     #[serde(with = "Rfc3339")]
-    pub from: RecordedAt,
+    from: RecordedAt = outage.from,
     /// When it ended, or the recorder stopped.
     #[serde(with = "Rfc3339")]
-    pub to: RecordedAt,
+    to: RecordedAt = outage.to,
     /// How long it lasted.
-    pub span_secs: f64,
+    span_secs: f64 = secs_between(outage.from, outage.to),
     /// The failure.
-    pub error: String,
+    error: String = outage.error.clone(),
     /// Whether no server had responded yet: a cluster that is not up yet is not an outage.
-    pub before_first_answer: bool,
+    before_first_answer: bool = outage.is_before_first_answer,
     /// The probed endpoint; null if only discovery noticed the outage.
-    pub endpoint: Option<String>,
+    endpoint: Option<String> = outage.probed.as_ref().map(|probed| probed.endpoint.clone()),
     /// The class of the failure; null if only discovery noticed the outage.
-    pub class: Option<String>,
+    class: Option<String> = outage.probed.as_ref().map(|probed| probed.class.as_str().to_owned()),
     /// The number of failed probes, if it is known.
-    pub failed_probes: Option<u64>,
+    failed_probes: Option<u64> = outage.probed.as_ref().and_then(|probed| probed.failed),
+}
 }
 
 /// A damaged place.
@@ -617,17 +613,8 @@ fn parts(timeline: &Timeline) -> FileParts {
 }
 
 fn session_summaries(timeline: &Timeline) -> Vec<SessionSummary> {
-    let mut sessions: Vec<SessionSummary> = timeline
-        .sessions()
-        .iter()
-        .map(|session| SessionSummary {
-            from: session.from,
-            to: session.to,
-            recorder: session.recorder.clone(),
-            end: session_end(session.end.as_ref()),
-            redaction_policy: session.redaction_policy,
-        })
-        .collect();
+    let mut sessions: Vec<SessionSummary> =
+        timeline.sessions().iter().map(SessionSummary::of).collect();
     // Only a recorder that ends in order finishes its reel.
     let last = sessions
         .last_mut()
@@ -643,12 +630,7 @@ pub(crate) fn not_covered_summaries(timeline: &Timeline) -> Vec<NotCoveredSummar
         .resources()
         .excluded()
         .iter()
-        .map(|excluded| NotCoveredSummary {
-            resource: excluded.qualified(),
-            version: excluded.version.clone(),
-            reason: excluded.reason.as_str().to_owned(),
-            detail: excluded.detail.clone(),
-        })
+        .map(NotCoveredSummary::of)
         .collect()
 }
 
@@ -676,33 +658,11 @@ fn writers_words(timeline: &Timeline) -> impl Iterator<Item = &str> {
 }
 
 fn pause_summaries(timeline: &Timeline) -> Vec<PauseSummary> {
-    let pauses = timeline.pauses().iter();
-    let pauses = pauses.map(|pause| PauseSummary {
-        from: pause.from,
-        to: pause.to,
-        span_secs: secs_between(pause.from, pause.to),
-    });
-    pauses.collect()
+    timeline.pauses().iter().map(PauseSummary::of).collect()
 }
 
 pub(crate) fn outage_summaries(timeline: &Timeline) -> Vec<OutageSummary> {
-    timeline
-        .outages()
-        .iter()
-        .map(|outage| OutageSummary {
-            from: outage.from,
-            to: outage.to,
-            span_secs: secs_between(outage.from, outage.to),
-            error: outage.error.clone(),
-            before_first_answer: outage.is_before_first_answer,
-            endpoint: outage.probed.as_ref().map(|probed| probed.endpoint.clone()),
-            class: outage
-                .probed
-                .as_ref()
-                .map(|probed| probed.class.as_str().to_owned()),
-            failed_probes: outage.probed.as_ref().and_then(|probed| probed.failed),
-        })
-        .collect()
+    timeline.outages().iter().map(OutageSummary::of).collect()
 }
 
 fn count_notes(timeline: &Timeline, wanted: fn(&Note) -> bool) -> u64 {

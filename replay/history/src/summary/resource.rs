@@ -1,7 +1,7 @@
 //! The summary of one resource: its events, objects, covered spans and gaps. Whether the state at a moment is
 //! known is [`crate::Certainty`].
 
-use crate::coverage::{Coverage, GapOutcome, RecordedGap};
+use crate::coverage::{Coverage, CoveredFrom, GapOutcome, RecordedGap, UnobservedSpan};
 use crate::tables::count_of;
 use crate::timeline::Timeline;
 use crate::timetext::Rfc3339;
@@ -55,69 +55,64 @@ pub struct ResourceSummary {
     pub blind_secs: f64,
 }
 
+summaries! {
 /// A span in which every change is in the reel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct CoveredSummary {
+#[derive(Eq)]
+struct CoveredSummary(span: &CoveredFrom) {
     /// When the list that began it was received.
     #[serde(with = "Rfc3339")]
-    pub from: RecordedAt,
+    from: RecordedAt = span.covered.from_time,
     /// When the last event or bookmark was received.
     #[serde(with = "Rfc3339")]
-    pub to: RecordedAt,
+    to: RecordedAt = span.covered.to_time,
     /// The list's resourceVersion.
-    pub from_rv: String,
+    from_rv: String = span.covered.from_rv.clone(),
     /// The last resourceVersion that is proven.
-    pub to_rv: String,
+    to_rv: String = span.covered.to_rv.clone(),
 }
 
 /// A span in which changes may be missing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct GapSummary {
+struct GapSummary(gap: &RecordedGap) {
     /// When the last data before it was received.
     #[serde(with = "Rfc3339")]
-    pub from: RecordedAt,
+    from: RecordedAt = gap.gap.from_time,
     /// When the list that ended it was received.
     #[serde(with = "Rfc3339")]
-    pub to: RecordedAt,
+    to: RecordedAt = gap.gap.to_time,
     /// The time between.
-    pub span_secs: f64,
+    span_secs: f64 = secs_between(gap.gap.from_time, gap.gap.to_time),
     /// The last resourceVersion before it, if there was one.
-    pub from_rv: Option<String>,
+    from_rv: Option<String> = gap.gap.from_rv.clone(),
     /// The resourceVersion of the list that ended it.
-    pub to_rv: String,
+    to_rv: String = gap.gap.to_rv.clone(),
     /// The cause.
-    pub cause: String,
+    cause: String = gap.cause().to_owned(),
     /// An upper bound of the missing changes, if one is known.
-    pub missing_at_most: Option<u64>,
+    missing_at_most: Option<u64> = gap.missing_at_most(),
     /// The number of differences in the list.
-    pub differences: u64,
+    differences: u64 = gap.gap.differences,
     /// The result of reading it back: `reconstructed`, `partly reconstructed` or `lost`; null if
     /// that was not tried.
-    pub verdict: Option<String>,
+    verdict: Option<String> = gap.judgement.as_ref().map(|read| read.verdict.as_str().to_owned()),
     /// The number of events that were read back.
-    pub read_back: u64,
+    read_back: u64 = gap.judgement.as_ref().map_or(0, |read| read.reconstructed),
     /// The number of revisions in it without a recorded event; null if the revisions prove nothing
     /// for the resource.
-    pub unexplained: Option<u64>,
+    unexplained: Option<u64> = gap.unexplained,
 }
 
 /// A time other than a gap in which changes may be missing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct UnseenSummary {
+#[derive(Eq)]
+struct UnseenSummary(span: &UnobservedSpan) {
     /// When it began.
     #[serde(with = "Rfc3339")]
-    pub from: RecordedAt,
+    from: RecordedAt = span.from,
     /// When it ended.
     #[serde(with = "Rfc3339")]
-    pub to: RecordedAt,
+    to: RecordedAt = span.to,
     /// The cause.
-    pub why: String,
+    why: String = span.reason.to_string(),
+}
 }
 
 impl UnseenSummary {
@@ -126,11 +121,7 @@ impl UnseenSummary {
         let spans = timeline.unobserved(resource);
         spans
             .filter(|span| span.open_gap().is_none())
-            .map(|span| Self {
-                from: span.from,
-                to: span.to,
-                why: span.reason.to_string(),
-            })
+            .map(Self::of)
             .collect()
     }
 }
@@ -190,15 +181,7 @@ fn unwatched_secs(coverage: &Coverage) -> f64 {
 
 impl CoveredSummary {
     fn all(coverage: &Coverage) -> Vec<Self> {
-        let spans = coverage.spans().iter();
-        spans
-            .map(|span| Self {
-                from: span.covered.from_time,
-                to: span.covered.to_time,
-                from_rv: span.covered.from_rv.clone(),
-                to_rv: span.covered.to_rv.clone(),
-            })
-            .collect()
+        coverage.spans().iter().map(Self::of).collect()
     }
 }
 
@@ -208,24 +191,6 @@ impl GapSummary {
         let gaps = coverage.into_iter();
         let gaps = gaps.flat_map(|coverage| coverage.gaps(outcome));
         gaps.map(Self::of).collect()
-    }
-
-    fn of(recorded: &RecordedGap) -> Self {
-        let gap = &recorded.gap;
-        let judgement = recorded.judgement.as_ref();
-        Self {
-            from: gap.from_time,
-            to: gap.to_time,
-            span_secs: secs_between(gap.from_time, gap.to_time),
-            from_rv: gap.from_rv.clone(),
-            to_rv: gap.to_rv.clone(),
-            cause: recorded.cause().to_owned(),
-            missing_at_most: recorded.missing_at_most(),
-            differences: gap.differences,
-            verdict: judgement.map(|judgement| judgement.verdict.as_str().to_owned()),
-            read_back: judgement.map_or(0, |judgement| judgement.reconstructed),
-            unexplained: recorded.unexplained,
-        }
     }
 }
 
