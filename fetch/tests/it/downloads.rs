@@ -133,17 +133,15 @@ fn a_cut_connection_is_continued_where_it_ended() {
         .map(|mut one| one.headers.remove("range"))
         .collect();
     let from = |bytes: u32| Some(format!("bytes={bytes}-"));
-    assert_eq!(
-        ranges,
-        [
-            None,
-            None,
-            from(100_000),
-            from(100_000),
-            from(150_000),
-            from(220_000)
-        ]
-    );
+    let expected = [
+        None,
+        None,
+        from(100_000),
+        from(100_000),
+        from(150_000),
+        from(220_000),
+    ];
+    assert_eq!(ranges, expected);
 }
 
 #[test]
@@ -160,10 +158,8 @@ fn a_download_that_ended_early_goes_on_in_the_next_process() {
     world.store.requests();
     assert_eq!(world.file("/a.reel"), Ok(noise(300_000)));
     let asked = world.store.requests();
-    assert_eq!(
-        asked[0].headers.get("range").map(String::as_str),
-        Some("bytes=200000-")
-    );
+    let expected = Some("bytes=200000-");
+    assert_eq!(asked[0].headers.get("range").map(String::as_str), expected);
     assert_eq!(asked.len(), 1);
 }
 
@@ -198,10 +194,8 @@ fn a_cut_of_a_file_that_changed_does_not_bring_the_kept_one_back() {
     world.store.requests();
     assert_eq!(world.file("/a.reel"), Ok(noise(300_000)));
     let asked = world.store.requests();
-    assert_eq!(
-        asked[1].headers.get("range").map(String::as_str),
-        Some("bytes=100000-")
-    );
+    let expected = Some("bytes=100000-");
+    assert_eq!(asked[1].headers.get("range").map(String::as_str), expected);
 }
 
 #[test]
@@ -413,10 +407,8 @@ fn the_reel_below_a_job_is_found_by_the_list_of_objects() {
         panic!("{several}");
     };
     let path = format!("gs://results/logs/job/2/{below}");
-    assert_eq!(
-        *reels,
-        [format!("{path}/a.reel"), format!("{path}/b.reel.gz")]
-    );
+    let expected = [format!("{path}/a.reel"), format!("{path}/b.reel.gz")];
+    assert_eq!(*reels, expected);
     for (word, words) in [
         (
             "gs://results/logs/job/3",
@@ -462,10 +454,8 @@ fn a_proxy_of_the_environment_is_used_and_its_exceptions_are_not() {
             .target
             .contains(target.base.trim_start_matches("http://"))
     );
-    assert_eq!(
-        fetched("example.com, 127.0.0.1").expect("direct"),
-        b"direct"
-    );
+    let expected = b"direct";
+    assert_eq!(fetched("example.com, 127.0.0.1").expect("direct"), expected);
     let wrong =
         FetchClient::new(|name| (name == "HTTPS_PROXY").then(|| "ftp://u:s3cret@h".to_owned()));
     let error = wrong.expect_err("no such proxy").to_string();

@@ -337,10 +337,8 @@ mod tests {
         )
         .unwrap();
         assert_eq!(all.delta(0), Some((Base::Whole, delta(&[7], b"abc"))));
-        assert_eq!(
-            all.delta(1),
-            Some((Base::Other(ObjectId(5)), delta(&[], b"d")))
-        );
+        let expected = Some((Base::Other(ObjectId(5)), delta(&[], b"d")));
+        assert_eq!(all.delta(1), expected);
         assert_eq!(all.delta(2), None);
         assert_eq!(all.blob(0), Some(&b"blob"[..]));
         let tail = Bodies::decode(writer.columns_since(mark), BodyCounts::UNKNOWN).unwrap();
@@ -354,10 +352,8 @@ mod tests {
         )
         .unwrap();
         assert_eq!(joined.len(), 3);
-        assert_eq!(
-            joined.delta(2),
-            Some((Base::Other(ObjectId(5)), delta(&[], b"d")))
-        );
+        let expected = Some((Base::Other(ObjectId(5)), delta(&[], b"d")));
+        assert_eq!(joined.delta(2), expected);
     }
 
     #[test]

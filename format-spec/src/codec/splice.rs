@@ -640,10 +640,8 @@ mod tests {
     #[test]
     fn pieces_end_after_punctuation() {
         let pieces: Vec<_> = pieces(br#"{"a":1,"b":[2]}x"#).collect();
-        assert_eq!(
-            pieces,
-            [&b"{"[..], br#""a":1,"#, br#""b":["#, b"2]", b"}", b"x"]
-        );
+        let expected = [&b"{"[..], br#""a":1,"#, br#""b":["#, b"2]", b"}", b"x"];
+        assert_eq!(pieces, expected);
     }
 
     proptest! {

@@ -225,9 +225,7 @@ mod tests {
                 row[at] ^= 1;
             }
         }
-        assert_eq!(
-            content_of(b"a row of an older file"),
-            b"a row of an older file"
-        );
+        let expected = b"a row of an older file";
+        assert_eq!(content_of(b"a row of an older file"), expected);
     }
 }

@@ -303,10 +303,8 @@ fn what_is_no_event_is_said() {
     let path = path_in(&folder);
     begin(&path).finish().unwrap();
     let reel = Reel::open(&path).unwrap();
-    assert_eq!(
-        reel.body(Seq(0)),
-        Err(ReadError::NotAnEvent { seq: Seq(0) })
-    );
+    let expected = Err(ReadError::NotAnEvent { seq: Seq(0) });
+    assert_eq!(reel.body(Seq(0)), expected);
     assert!(matches!(
         reel.body(Seq(99)),
         Err(ReadError::NoSuchEvent { .. })
