@@ -154,10 +154,8 @@ mod tests {
 
     #[test]
     fn places_are_written_as_they_are_typed() {
-        assert_eq!(
-            write(&steps("spec.containers.0.env")),
-            ".spec.containers[0].env"
-        );
+        let expected = ".spec.containers[0].env";
+        assert_eq!(write(&steps("spec.containers.0.env")), expected);
         assert_eq!(write(&[PathStep::Key("a.b/c".into())]), "['a.b/c']");
     }
 }

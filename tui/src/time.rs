@@ -355,8 +355,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("clock.reel");
         let mut script = Script::begin(&path);
-        let nodes = script.resource("nodes", "Node", &[]);
-        let stream = script.connect(nodes, None);
+        let stream = script.watched("nodes", "Node", &[]);
         for rv in 1..=6 {
             script.wait(20_000);
             if rv == 4 {
@@ -402,10 +401,8 @@ mod tests {
         let span = picked.span(at(4_000_000));
         assert_eq!((span.from, span.end()), (at(4_000_000), at(9_000_001)));
         let fixed = picked.to(at(10_000_000));
-        assert_eq!(
-            fixed.span(at(0)),
-            ViewWindow::whole(at(9_000_000), at(10_000_000))
-        );
+        let expected = ViewWindow::whole(at(9_000_000), at(10_000_000));
+        assert_eq!(fixed.span(at(0)), expected);
         assert!(fixed.is_fixed());
     }
 }

@@ -357,14 +357,12 @@ fn a_chosen_namespace_is_shown_and_left_by_esc() {
         let open = stage.model.open().expect("open");
         left.push((open.filter.is_empty(), open.namespace.is_none(), open.list));
     }
-    assert_eq!(
-        left,
-        [
-            (true, false, List::Stream),
-            (true, true, List::Stream),
-            (true, true, List::Lanes)
-        ]
-    );
+    let expected = [
+        (true, false, List::Stream),
+        (true, true, List::Stream),
+        (true, true, List::Lanes),
+    ];
+    assert_eq!(left, expected);
 }
 
 #[test]

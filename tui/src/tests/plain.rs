@@ -308,8 +308,7 @@ fn of_too_many_objects_those_with_problems_have_lanes() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("jobs.reel");
     let mut script = Script::begin(&path);
-    let resource = script.resource("jobs.batch", "Job", &[]);
-    let jobs = script.connect(resource, None);
+    let jobs = script.watched("jobs.batch", "Job", &[]);
     let job = |name: &str, failed: &str, rv: u128| {
         let condition =
             json!([{"type": "Failed", "status": failed, "reason": "BackoffLimitExceeded"}]);
@@ -374,8 +373,7 @@ fn the_api_server_is_unknown_while_no_recorder_ran() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("resumed.reel");
     let mut script = Script::begin(&path);
-    let pods = script.resource("pods", "Pod", &[]);
-    let stream = script.connect(pods, None);
+    let stream = script.watched("pods", "Pod", &[]);
     script.synced(stream, 1);
     let killed = script.now();
     script.wait(60_000);

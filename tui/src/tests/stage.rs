@@ -67,8 +67,7 @@ pub(super) fn without_objects(folder: &Path) -> PathBuf {
 pub(crate) fn unserved(folder: &Path) -> PathBuf {
     let path = folder.join("unserved.reel");
     let mut script = Script::begin(&path);
-    let widgets = script.resource("widgets.example.io", "Widget", &[]);
-    let stream = script.connect(widgets, None);
+    let stream = script.watched("widgets.example.io", "Widget", &[]);
     script.initial(stream, thing("", "w-0", "w-0"), 1, &node("w-0", "True", 1));
     script.synced(stream, 1);
     script.wait(60_000);

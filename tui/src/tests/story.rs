@@ -78,8 +78,7 @@ fn a_quiet_reel_says_what_was_looked_at() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("quiet.reel");
     let mut script = super::script::Script::begin(&path);
-    let nodes = script.resource("nodes", "Node", &["no"]);
-    let stream = script.connect(nodes, None);
+    let stream = script.watched("nodes", "Node", &["no"]);
     let node = br#"{"kind":"Node","apiVersion":"v1","metadata":{"name":"m-0","uid":"m-0","resourceVersion":"1"},"status":{"conditions":[{"type":"Ready","status":"True"}]}}"#;
     script.initial(stream, super::script::thing("", "m-0", "m-0"), 1, node);
     script.synced(stream, 1);

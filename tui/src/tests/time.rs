@@ -175,18 +175,16 @@ fn stages_of_an_upgrade_have_names_as_long_as_fit() {
     let mut stage = stage((120, 40));
     let board = open(&stage).board().expect("read");
     let names: Vec<String> = board.stages.iter().map(|one| one.name.clone()).collect();
-    assert_eq!(
-        names,
-        [
-            "install",
-            "quiet",
-            "upgrade to 4.21.9: retrieve payload",
-            "upgrade to 4.21.9: verify",
-            "upgrade to 4.21.9: operators",
-            "upgrade to 4.21.9: nodes",
-            "quiet",
-        ]
-    );
+    let expected = [
+        "install",
+        "quiet",
+        "upgrade to 4.21.9: retrieve payload",
+        "upgrade to 4.21.9: verify",
+        "upgrade to 4.21.9: operators",
+        "upgrade to 4.21.9: nodes",
+        "quiet",
+    ];
+    assert_eq!(names, expected);
     // Every name that shows is whole, at any zoom.
     for _ in 0..12 {
         let screen = stage.screen();
@@ -307,20 +305,14 @@ fn a_field_is_followed_over_a_flap_and_a_gap() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut stage = Stage::open(request(&gapped(folder.path())), (80, 24));
     stage.keys("i<Down>f");
-    assert_eq!(
-        word(&stage),
-        ".status.conditions[Ready].status True → False"
-    );
+    let expected = ".status.conditions[Ready].status True → False";
+    assert_eq!(word(&stage), expected);
     stage.keys("f");
-    assert_eq!(
-        word(&stage),
-        ".status.conditions[Ready].status False → True"
-    );
+    let expected = ".status.conditions[Ready].status False → True";
+    assert_eq!(word(&stage), expected);
     stage.keys("f");
-    assert_eq!(
-        word(&stage),
-        "no later change of .status.conditions[Ready].status"
-    );
+    let expected = "no later change of .status.conditions[Ready].status";
+    assert_eq!(word(&stage), expected);
     stage.keys("<Down><Down>f");
     assert!(word(&stage).contains("across a gap"), "{}", stage.screen());
 }
@@ -422,8 +414,7 @@ fn what_is_passed_too_fast_to_be_seen_is_said() {
 fn two_days(folder: &Path) -> std::path::PathBuf {
     let path = folder.join("days.reel");
     let mut script = Script::begin(&path);
-    let nodes = script.resource("nodes", "Node", &["no"]);
-    let stream = script.connect(nodes, None);
+    let stream = script.watched("nodes", "Node", &["no"]);
     let names = ["m-0", "m-1"];
     let mut rv = 0;
     for name in names {

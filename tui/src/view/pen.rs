@@ -221,10 +221,8 @@ mod tests {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
             distinct(&names, room)
         };
-        assert_eq!(
-            names(&["cluster-autoscaler", "dns"], 11),
-            ["clust…caler", "dns"]
-        );
+        let expected = ["clust…caler", "dns"];
+        assert_eq!(names(&["cluster-autoscaler", "dns"], 11), expected);
         let pods = ["web-7d4b9c5f6-abcde-0", "web-7d4b9c5f6-xbcde-0"];
         let short = names(&pods, 12);
         assert_ne!(short[0], short[1], "{short:?}");
