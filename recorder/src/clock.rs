@@ -101,10 +101,8 @@ mod tests {
     fn reports_a_step_once_and_in_both_directions() {
         let mut detector = StepDetector::new(stamp(1_000_000, 0));
         assert_eq!(detector.step(stamp(2_000_100, 1_000_000)), None);
-        assert_eq!(
-            detector.step(stamp(63_000_000, 2_000_000)),
-            Some(60_000_000)
-        );
+        let expected = Some(60_000_000);
+        assert_eq!(detector.step(stamp(63_000_000, 2_000_000)), expected);
         assert_eq!(detector.step(stamp(64_000_000, 3_000_000)), None);
         assert_eq!(
             detector.step(stamp(4_000_000, 4_000_000)),

@@ -196,13 +196,11 @@ mod tests {
             .into_iter()
             .map(|(namespace, name, object)| (namespace, name, object.uid.text()))
             .collect();
-        assert_eq!(
-            unseen,
-            [
-                (String::new(), "z".to_owned(), "3".to_owned()),
-                ("a".to_owned(), "x".to_owned(), "1".to_owned()),
-            ]
-        );
+        let expected = [
+            (String::new(), "z".to_owned(), "3".to_owned()),
+            ("a".to_owned(), "x".to_owned(), "1".to_owned()),
+        ];
+        assert_eq!(unseen, expected);
         assert_eq!(known.len(), 2);
     }
 }

@@ -366,10 +366,8 @@ mod tests {
 
     #[test]
     fn a_mark_is_one_short_line() {
-        assert_eq!(
-            one_line(b" tests\tstarted\r\n"),
-            Ok("tests started".to_owned())
-        );
+        let expected = Ok("tests started".to_owned());
+        assert_eq!(one_line(b" tests\tstarted\r\n"), expected);
         assert_eq!(one_line(b" \n"), Err(NotTaken::Empty));
         assert_eq!(one_line(&[b'x'; 513]), Err(NotTaken::TooLong));
         assert_eq!(one_line(b"\xff"), Ok("\u{fffd}".to_owned()));

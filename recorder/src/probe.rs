@@ -558,10 +558,8 @@ mod tests {
     #[test]
     fn an_error_is_told_in_the_servers_words_and_not_at_length() {
         let status = br#"{"kind":"Status","message":"etcdserver: request timed out"}"#;
-        assert_eq!(
-            words(500, status),
-            "HTTP 500: etcdserver: request timed out"
-        );
+        let expected = "HTTP 500: etcdserver: request timed out";
+        assert_eq!(words(500, status), expected);
         assert_eq!(words(503, b" no backend \n"), "HTTP 503: no backend");
         assert_eq!(words(502, b""), "HTTP 502");
         assert_eq!(words(502, &[b'x'; 5000]).len(), MAX_WORDS);
@@ -594,10 +592,8 @@ mod tests {
         }
         assert_eq!(class(FailureKind::Tls, "(Connect)"), OutageClass::Tls);
         assert_eq!(class(FailureKind::Timeout, ""), OutageClass::Timeout);
-        assert_eq!(
-            class(FailureKind::Credentials, ""),
-            OutageClass::Credentials
-        );
+        let expected = OutageClass::Credentials;
+        assert_eq!(class(FailureKind::Credentials, ""), expected);
     }
 
     #[test]
@@ -650,10 +646,8 @@ mod tests {
                 noted_at.push(secs);
             }
         }
-        assert_eq!(
-            noted_at,
-            [0, 30, 60, 80, 82, 84, 86, 88, 90, 92, 94, 96, 98]
-        );
+        let expected = [0, 30, 60, 80, 82, 84, 86, 88, 90, 92, 94, 96, 98];
+        assert_eq!(noted_at, expected);
     }
 
     #[test]

@@ -162,20 +162,16 @@ mod tests {
             target("", "nodes").object_at("", "a", 41),
             "/api/v1/nodes?fieldSelector=metadata.name%3Da&resourceVersion=41&resourceVersionMatch=Exact"
         );
-        assert_eq!(
-            target("", "pods").all_at(41),
-            "/api/v1/pods?resourceVersion=41&resourceVersionMatch=Exact"
-        );
+        let expected = "/api/v1/pods?resourceVersion=41&resourceVersionMatch=Exact";
+        assert_eq!(target("", "pods").all_at(41), expected);
     }
 
     #[test]
     fn asks_for_a_whole_cluster() {
         let pods = target("", "pods");
         assert_eq!(pods.page(Some(500), None), "/api/v1/pods?limit=500");
-        assert_eq!(
-            pods.page(Some(10), Some("a+b")),
-            "/api/v1/pods?limit=10&continue=a%2Bb"
-        );
+        let expected = "/api/v1/pods?limit=10&continue=a%2Bb";
+        assert_eq!(pods.page(Some(10), Some("a+b")), expected);
         let deployments = target("apps", "deployments");
         assert_eq!(
             deployments.watch(&ResourceVersion::Number(7), 3),

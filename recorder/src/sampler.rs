@@ -366,19 +366,15 @@ mod tests {
         assert_eq!(note_texts(&mut changes, first, false), [began]);
         assert_eq!(note_texts(&mut changes, first, true), [began, zero]);
         let moved = first.replace("} 0", "} 2");
-        assert_eq!(
-            note_texts(&mut changes, &moved, false),
-            [began, "https://a:1#5 a_total{x=\"y\"} 2"]
-        );
+        let expected = [began, "https://a:1#5 a_total{x=\"y\"} 2"];
+        assert_eq!(note_texts(&mut changes, &moved, false), expected);
         // Another server behind the same address has its own counters.
         let other = first.replace("seconds 5", "seconds 9");
-        assert_eq!(
-            note_texts(&mut changes, &other, false),
-            [
-                "https://a:1#9 process_start_time_seconds{} 9",
-                "https://a:1#9 a_total{x=\"y\"} 0"
-            ]
-        );
+        let expected = [
+            "https://a:1#9 process_start_time_seconds{} 9",
+            "https://a:1#9 a_total{x=\"y\"} 0",
+        ];
+        assert_eq!(note_texts(&mut changes, &other, false), expected);
     }
 
     #[test]

@@ -231,10 +231,8 @@ mod tests {
         };
         assert_eq!((sight.version, sight.uid.as_str()), (9, "u"));
         assert_eq!(sight.body, item("9").as_bytes());
-        assert_eq!(
-            super::sights(list("7", "", "").as_bytes(), 7),
-            Ok(Vec::new())
-        );
+        let expected = Ok(Vec::new());
+        assert_eq!(super::sights(list("7", "", "").as_bytes(), 7), expected);
     }
 
     #[test]

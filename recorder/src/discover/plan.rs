@@ -181,12 +181,10 @@ mod tests {
         let note = |group, plural, reason| {
             not_covered(&served(group, "v1", plural, "", ""), reason, String::new())
         };
-        assert_eq!(
-            plan.left_out,
-            [
-                note("", "componentstatuses", NotCoveredReason::NoWatch),
-                note("g", "things", NotCoveredReason::NoList),
-            ]
-        );
+        let expected = [
+            note("", "componentstatuses", NotCoveredReason::NoWatch),
+            note("g", "things", NotCoveredReason::NoList),
+        ];
+        assert_eq!(plan.left_out, expected);
     }
 }

@@ -515,13 +515,11 @@ mod tests {
         run.tick(20);
         run.gap(30, 1, Some(GapVerdict::Lost));
         run.tick(40);
-        assert_eq!(
-            run.texts(),
-            [
-                "3 watches interrupted, all read back",
-                "1 watch interrupted, changes may be missing of things1"
-            ]
-        );
+        let expected = [
+            "3 watches interrupted, all read back",
+            "1 watch interrupted, changes may be missing of things1",
+        ];
+        assert_eq!(run.texts(), expected);
         let troubles: Vec<bool> = run.lines.iter().map(|line| line.is_trouble).collect();
         assert_eq!(troubles, [false, true]);
     }

@@ -335,18 +335,14 @@ mod tests {
 
     #[test]
     fn nothing_that_is_said_is_markup() {
-        assert_eq!(
-            escaped("<a b=\"c\">&'\u{1b}[31m\u{0}\u{ffff}\n"),
-            "&lt;a b=&quot;c&quot;&gt;&amp;&#39;\\u001b[31m\\u0000\u{fffd}\n"
-        );
+        let expected = "&lt;a b=&quot;c&quot;&gt;&amp;&#39;\\u001b[31m\\u0000\u{fffd}\n";
+        assert_eq!(escaped("<a b=\"c\">&'\u{1b}[31m\u{0}\u{ffff}\n"), expected);
     }
 
     #[test]
     fn times_are_utc_and_spans_are_seconds() {
-        assert_eq!(
-            time(RecordedAt::from_micros(1_250_000)),
-            "1970-01-01T00:00:01.250Z"
-        );
+        let expected = "1970-01-01T00:00:01.250Z";
+        assert_eq!(time(RecordedAt::from_micros(1_250_000)), expected);
         assert_eq!(secs(1_250_000), "1.2");
         assert_eq!(secs(-5), "0.0");
     }

@@ -154,10 +154,8 @@ mod tests {
         let refreshed = kube::Error::Service(Box::new(failed));
         let failure = Failure::new(&refreshed);
         assert_eq!(failure.kind, FailureKind::Credentials);
-        assert_eq!(
-            failure.words,
-            "ServiceError: the credential plugin failed: exit status: 3"
-        );
+        let expected = "ServiceError: the credential plugin failed: exit status: 3";
+        assert_eq!(failure.words, expected);
         let proxy = format!("ftp://user:{canary}@proxy:21");
         let unsupported = kube::Error::ProxyProtocolUnsupported {
             proxy_url: Box::new(proxy.parse().expect("a URL")),
@@ -173,9 +171,7 @@ mod tests {
             Some(Box::new(inner)),
         );
         let outer = Layer("client error (Connect)", Some(Box::new(middle)));
-        assert_eq!(
-            chain(&outer),
-            "client error (Connect): tcp connect error: Connection refused"
-        );
+        let expected = "client error (Connect): tcp connect error: Connection refused";
+        assert_eq!(chain(&outer), expected);
     }
 }

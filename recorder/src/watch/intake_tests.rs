@@ -65,10 +65,8 @@ const EVENT: &str = r#"{"type":"MODIFIED","object":{ "kind":"X","metadata":{"nam
 #[test]
 fn an_event_keeps_the_bytes_of_its_object() {
     let mut intake = watching("", "endpoints");
-    assert_eq!(
-        intake.line(EVENT.as_bytes(), Stamp::default()),
-        LineFlow::On
-    );
+    let expected = LineFlow::On;
+    assert_eq!(intake.line(EVENT.as_bytes(), Stamp::default()), expected);
     match intake.take_entries().as_slice() {
         [QueueEntry::Event(event)] => {
             let body = event.body.as_deref().expect("a body");
@@ -90,10 +88,8 @@ fn the_resource_is_announced_before_anything_of_it() {
         br#"{"metadata":{"name":"a","uid":"u","resourceVersion":"3"}}"#,
         Stamp::default(),
     );
-    assert_eq!(
-        entry_names(&mut intake),
-        ["Resource", "Connected", "Added a"]
-    );
+    let expected = ["Resource", "Connected", "Added a"];
+    assert_eq!(entry_names(&mut intake), expected);
     intake.ended(EndCause::Cut, "reset", Stamp::default());
     assert_eq!(entry_names(&mut intake), ["Disconnected"]);
 }
@@ -212,10 +208,8 @@ fn a_row_of_the_same_refusal_is_told_once() {
         }
     }
     connect(&mut intake, 9);
-    assert_eq!(
-        intake.line(EVENT.as_bytes(), Stamp::default()),
-        LineFlow::On
-    );
+    let expected = LineFlow::On;
+    assert_eq!(intake.line(EVENT.as_bytes(), Stamp::default()), expected);
     assert_eq!(entry_names(&mut intake), ["Connected", "Modified a"]);
     assert!(intake.take_wishes().has_found_history);
 }
@@ -257,10 +251,8 @@ fn a_forbidden_resource_is_announced_only_once_it_can_be_read() {
     assert_eq!(entry_names(&mut intake), ["Disconnected", "NotCovered"]);
     connect(&mut intake, 2);
     intake.ended(EndCause::Clean, "", Stamp::default());
-    assert_eq!(
-        entry_names(&mut intake),
-        ["Resource", "Connected", "Disconnected"]
-    );
+    let expected = ["Resource", "Connected", "Disconnected"];
+    assert_eq!(entry_names(&mut intake), expected);
 }
 
 fn succeed(intake: &mut Intake, id: u32) {

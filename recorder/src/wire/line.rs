@@ -159,15 +159,13 @@ mod tests {
             len_so_far,
             is_last,
         };
-        assert_eq!(
-            pieces(&mut splitter, &[b"abcdefghij\nkl\n"]),
-            [
-                part("abcd", 4, false),
-                part("efgh", 8, false),
-                part("ij", 10, true),
-                line("kl")
-            ]
-        );
+        let expected = [
+            part("abcd", 4, false),
+            part("efgh", 8, false),
+            part("ij", 10, true),
+            line("kl"),
+        ];
+        assert_eq!(pieces(&mut splitter, &[b"abcdefghij\nkl\n"]), expected);
         assert_eq!(
             pieces(&mut splitter, &[b"abcd", b"\nx\n"]),
             [part("abcd", 4, false), part("", 4, true), line("x")]

@@ -304,14 +304,12 @@ mod tests {
     fn every_chunking_gives_the_exact_items() {
         for chunk in 1..=LIST.len() {
             let (items, meta) = split(LIST.as_bytes(), chunk);
-            assert_eq!(
-                items,
-                [
-                    item(r#"{"a":"]}\"" , "b":[1,{}]}"#),
-                    item(r#"{"metadata":{"x":1e3}}"#),
-                    item("{}")
-                ]
-            );
+            let expected = [
+                item(r#"{"a":"]}\"" , "b":[1,{}]}"#),
+                item(r#"{"metadata":{"x":1e3}}"#),
+                item("{}"),
+            ];
+            assert_eq!(items, expected);
             let meta = meta.expect("a whole list");
             assert_eq!(meta.version, "12");
             assert_eq!(meta.token, "abc]");
@@ -358,15 +356,13 @@ mod tests {
             len_so_far,
             is_last,
         };
-        assert_eq!(
-            out,
-            [
-                part("[\"abc", 5, false),
-                part("defg\"", 10, false),
-                part("]", 11, true),
-                item("{}")
-            ]
-        );
+        let expected = [
+            part("[\"abc", 5, false),
+            part("defg\"", 10, false),
+            part("]", 11, true),
+            item("{}"),
+        ];
+        assert_eq!(out, expected);
         assert!(splitter.finish().is_some());
     }
 

@@ -183,26 +183,24 @@ fn the_position_waits_for_the_end_of_the_initial_objects() {
     stream.event(EventType::Modified, "a", "ua", "950", 3);
     assert_eq!(stream.position(), None);
     stream.bookmark("950", true, 4);
-    assert_eq!(
-        stream.out,
-        [
-            WatchOutput::Write {
-                kind: EventType::Added,
-                evidence: Evidence::Initial,
-                uid: None
-            },
-            WatchOutput::Write {
-                kind: EventType::Modified,
-                evidence: Evidence::Live,
-                uid: None
-            },
-            WatchOutput::Synced {
-                version: "950".into(),
-                method: ListMethod::WatchList,
-                objects: 1
-            },
-        ]
-    );
+    let expected = [
+        WatchOutput::Write {
+            kind: EventType::Added,
+            evidence: Evidence::Initial,
+            uid: None,
+        },
+        WatchOutput::Write {
+            kind: EventType::Modified,
+            evidence: Evidence::Live,
+            uid: None,
+        },
+        WatchOutput::Synced {
+            version: "950".into(),
+            method: ListMethod::WatchList,
+            objects: 1,
+        },
+    ];
+    assert_eq!(stream.out, expected);
 }
 
 #[test]
@@ -346,17 +344,15 @@ fn odd_versions_are_kept_and_marked() {
             other => panic!("{other:?}"),
         })
         .collect();
-    assert_eq!(
-        kinds,
-        [
-            "Modified None",
-            "VersionNotRising",
-            "Added None",
-            "VersionUnusable",
-            "Deleted Some(\"ub\")",
-            "BookmarkWithoutVersion"
-        ]
-    );
+    let expected = [
+        "Modified None",
+        "VersionNotRising",
+        "Added None",
+        "VersionUnusable",
+        "Deleted Some(\"ub\")",
+        "BookmarkWithoutVersion",
+    ];
+    assert_eq!(kinds, expected);
     assert_eq!(stream.version(), Some(ResourceVersion::Number(12)));
 }
 
