@@ -407,10 +407,8 @@ mod tests {
         assert_eq!(given("kubereel"), None);
         let text = "kubereel info REEL > REEL.sig; $KUBEREEL, NEW-REEL";
         let written = with_reel_for_placeholder(text, "a.reel");
-        assert_eq!(
-            written,
-            "kubereel info a.reel > a.reel.sig; $KUBEREEL, NEW-REEL"
-        );
+        let expected = "kubereel info a.reel > a.reel.sig; $KUBEREEL, NEW-REEL";
+        assert_eq!(written, expected);
         assert_eq!(shell_word(OsStr::new("it's a.reel")), r"'it'\''s a.reel'");
     }
 
@@ -470,10 +468,8 @@ mod tests {
             "{said}"
         );
         let said = named(&around, "get --tz UTC b.reel pods a.reel");
-        assert_eq!(
-            said.as_deref(),
-            Ok("kubereel get --tz UTC b.reel pods a.reel")
-        );
+        let expected = Ok("kubereel get --tz UTC b.reel pods a.reel");
+        assert_eq!(said.as_deref(), expected);
         // An object may be called so.
         let said = named(&around, "get pods c.reel").expect_err("two reels");
         assert!(said.contains("2 reels in this folder"), "{said}");
@@ -489,10 +485,8 @@ mod tests {
         let words = ["kubereel", "rollout", "history", "deploy/web"].map(OsString::from);
         let named = around(Some("R"), folder.path()).name_reel(words.to_vec(), &cli);
         let named = named.map(|words| shell_line(&words)).map_err(drop);
-        assert_eq!(
-            named,
-            Ok("kubereel rollout history R deploy/web".to_owned())
-        );
+        let expected = Ok("kubereel rollout history R deploy/web".to_owned());
+        assert_eq!(named, expected);
     }
 
     #[test]
@@ -578,14 +572,12 @@ mod tests {
         fs::write(folder.path().join("b.reel.gz"), "x").expect("written");
         let said = named(&around, "get pods -n web").expect_err("two");
         let lines: Vec<&str> = said.lines().collect();
-        assert_eq!(
-            lines,
-            [
-                "2 reels in this folder, and none is named",
-                "choose one: kubereel get b.reel.gz pods -n web",
-                "choose one: kubereel get 'it'\\''s a.reel' pods -n web",
-            ]
-        );
+        let expected = [
+            "2 reels in this folder, and none is named",
+            "choose one: kubereel get b.reel.gz pods -n web",
+            "choose one: kubereel get 'it'\\''s a.reel' pods -n web",
+        ];
+        assert_eq!(lines, expected);
         let said = named(&around, "").expect_err("two");
         assert!(said.contains("choose one: kubereel b.reel.gz"), "{said}");
     }

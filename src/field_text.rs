@@ -352,10 +352,8 @@ mod tests {
         let many: Map<String, Value> = (0..1000).map(|at| (format!("k{at}"), json!(at))).collect();
         let lines = shown(&json!({}), &json!({"m": many}));
         assert_eq!(lines.len(), SHOWN_FIELDS + 1);
-        assert_eq!(
-            lines.last().expect("a line"),
-            "    … 800 more fields: -o json"
-        );
+        let expected = "    … 800 more fields: -o json";
+        assert_eq!(lines.last().expect("a line"), expected);
         let long = "x".repeat(SHOWN_LETTERS + 10);
         let lines = shown(&json!({}), &json!({"m": long}));
         assert!(

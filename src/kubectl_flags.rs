@@ -381,10 +381,8 @@ mod tests {
         let words = ["kubereel", "-n", "shop", "get", "a.reel", "pods"];
         assert_eq!(read(&words).expect("flags"), moved);
         let words = ["kubereel", "--namespace=shop", "get", "a.reel"];
-        assert_eq!(
-            read(&words).expect("flags"),
-            ["kubereel", "get", "--namespace=shop", "a.reel"]
-        );
+        let expected = ["kubereel", "get", "--namespace=shop", "a.reel"];
+        assert_eq!(read(&words).expect("flags"), expected);
         let words = ["kubereel", "--tz", "local", "-A", "get", "pods"];
         let moved = ["kubereel", "get", "--tz", "local", "-A", "pods"];
         assert_eq!(read(&words).expect("flags"), moved);

@@ -213,14 +213,10 @@ mod tests {
     #[test]
     fn the_line_says_how_far() {
         assert_eq!(line("exporting", 25, 100), "exporting: 25 of 100 (25 %)");
-        assert_eq!(
-            line("exporting", 2_500, 10_000),
-            "exporting: 2,500 of 10,000 (25 %)"
-        );
+        let expected = "exporting: 2,500 of 10,000 (25 %)";
+        assert_eq!(line("exporting", 2_500, 10_000), expected);
         assert_eq!(line("importing, bytes", 7, 0), "importing: 7 B");
-        assert_eq!(
-            line("importing, bytes", 5_502_633, 11_005_266),
-            "importing: 5.5 MB of 11.0 MB (50 %)"
-        );
+        let expected = "importing: 5.5 MB of 11.0 MB (50 %)";
+        assert_eq!(line("importing, bytes", 5_502_633, 11_005_266), expected);
     }
 }

@@ -402,19 +402,15 @@ mod tests {
         assert_eq!(rows(&["one two ", "three"], 20), ["one two three"]);
         assert_eq!(rows(&["one two ", "three"], 9), ["one two", "  three"]);
         assert_eq!(rows(&["abcdefghij"], 6), ["abcdef", "  ghij"]);
-        assert_eq!(
-            rows(&["ab 日本語日本"], 7),
-            ["ab", "  日本", "  語日", "  本"]
-        );
+        let expected = ["ab", "  日本", "  語日", "  本"];
+        assert_eq!(rows(&["ab 日本語日本"], 7), expected);
         assert_eq!(rows(&[], 7), [""]);
     }
 
     #[test]
     fn control_characters_are_written_out() {
         let line = StyledLine::of(Style::Plain, "a\u{1b}[31m\nb\u{9b}");
-        assert_eq!(
-            line.rows(None, 0, Paint::for_output(false)),
-            ["a\\u001b[31m\\nb\\u009b"]
-        );
+        let expected = ["a\\u001b[31m\\nb\\u009b"];
+        assert_eq!(line.rows(None, 0, Paint::for_output(false)), expected);
     }
 }

@@ -181,10 +181,8 @@ mod tests {
         assert_eq!(table.take_lines(), ["a          6s"]);
         table.push(vec!["longer-than-1".to_owned(), "7s".to_owned()]);
         table.push(vec!["b".to_owned(), "8s".to_owned()]);
-        assert_eq!(
-            table.take_lines(),
-            ["longer-than-1   7s", "b               8s"]
-        );
+        let expected = ["longer-than-1   7s", "b               8s"];
+        assert_eq!(table.take_lines(), expected);
         assert!(table.take_lines().is_empty());
     }
 
@@ -235,16 +233,14 @@ mod tests {
         ] {
             page.push(row.iter().map(|&cell| cell.to_owned()).collect());
         }
-        assert_eq!(
-            page.lines(),
-            [
-                "Labels:  a=b",
-                "         c=d",
-                "Status:",
-                "  IP:    ::1",
-                "  Port:  x  1"
-            ]
-        );
+        let expected = [
+            "Labels:  a=b",
+            "         c=d",
+            "Status:",
+            "  IP:    ::1",
+            "  Port:  x  1",
+        ];
+        assert_eq!(page.lines(), expected);
     }
 
     #[test]

@@ -694,14 +694,10 @@ mod tests {
         let all = "label   one · two · a longer part";
         assert_eq!(part_rows("label   ", 8, &parts, None), [all]);
         assert_eq!(part_rows("label   ", 8, &parts, Some(33)), [all]);
-        assert_eq!(
-            part_rows("label   ", 8, &parts, Some(32)),
-            ["label   one · two", "        a longer part"]
-        );
-        assert_eq!(
-            part_rows("label   ", 8, &parts, Some(10)),
-            ["label   one", "        two", "        a longer part"]
-        );
+        let expected = ["label   one · two", "        a longer part"];
+        assert_eq!(part_rows("label   ", 8, &parts, Some(32)), expected);
+        let expected = ["label   one", "        two", "        a longer part"];
+        assert_eq!(part_rows("label   ", 8, &parts, Some(10)), expected);
     }
 
     #[test]

@@ -237,10 +237,8 @@ mod tests {
             _ => None,
         });
         let live = format!("{SECRET}/kubeconfig");
-        assert_eq!(
-            paths(&found),
-            [live.as_str(), "/tmp/kubeconfig-1", minimal.as_str()]
-        );
+        let expected = [live.as_str(), "/tmp/kubeconfig-1", minimal.as_str()];
+        assert_eq!(paths(&found), expected);
         let script = format!("{SECRET}/proxy-conf.sh");
         assert_eq!(found.proxy_conf, Some(script.into()));
     }
@@ -250,10 +248,8 @@ mod tests {
         let found = places(Some(Path::new("f")), Some(Path::new("d/m")), |_| {
             Some("elsewhere".into())
         });
-        assert_eq!(
-            paths(&found),
-            ["f", "d/kubeconfig", "d/m", "d/kubeconfig-minimal"]
-        );
+        let expected = ["f", "d/kubeconfig", "d/m", "d/kubeconfig-minimal"];
+        assert_eq!(paths(&found), expected);
         let usual = places(None, None, |_| None);
         assert!(paths(&usual)[0].ends_with(".kube/config"));
         assert_eq!(usual.proxy_conf, None);

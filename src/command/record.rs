@@ -216,10 +216,8 @@ mod tests {
             files(&["a"])
         );
         assert_eq!(kubeconfig_source(None, Some(&variable)), files(&["b", "c"]));
-        assert_eq!(
-            kubeconfig_source(None, Some(&OsString::new())),
-            KubeconfigSource::Usual
-        );
+        let expected = KubeconfigSource::Usual;
+        assert_eq!(kubeconfig_source(None, Some(&OsString::new())), expected);
         assert_eq!(kubeconfig_source(None, None), KubeconfigSource::Usual);
     }
 }

@@ -170,10 +170,8 @@ mod tests {
     fn the_forms_are_those_of_kubectl() {
         let text = |text: &str| TemplateSource::Text(text.to_owned());
         assert_eq!(read("json"), Ok(GetFormat::Json));
-        assert_eq!(
-            read("jsonpath={.a=='b'}"),
-            Ok(GetFormat::JsonPath(text("{.a=='b'}")))
-        );
+        let expected = Ok(GetFormat::JsonPath(text("{.a=='b'}")));
+        assert_eq!(read("jsonpath={.a=='b'}"), expected);
         assert_eq!(
             read("custom-columns-file=f"),
             Ok(GetFormat::CustomColumns(TemplateSource::File(
