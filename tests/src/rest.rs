@@ -283,11 +283,7 @@ impl Rest {
     ///
     /// No answer, or a refusal.
     pub async fn watch(&self, path: &str) -> Result<Watching, RestError> {
-        let call = Call {
-            verb: Verb::Get,
-            path: format!("{path}&watch=true"),
-            body: Body::Empty,
-        };
+        let call = Call::get(format!("{path}&watch=true"));
         let (server, client) = self.client(path)?;
         let answer = match timeout(Self::ANSWER_WITHIN, open(&client, &call)).await {
             Ok(Ok((status, body))) if status.is_success() => return Ok(Watching::new(body)),
@@ -325,6 +321,30 @@ async fn exchange(
 }
 
 impl Call {
+    /// Reads a path.
+    pub fn get(path: impl Into<String>) -> Self {
+        Self::of(Verb::Get, path, Body::Empty)
+    }
+
+    /// Creates a document in a collection.
+    pub fn post(path: impl Into<String>, document: Value) -> Self {
+        Self::of(Verb::Post, path, Body::Json(document))
+    }
+
+    /// Changes an object.
+    pub fn patch(path: impl Into<String>, body: Body) -> Self {
+        Self::of(Verb::Patch, path, body)
+    }
+
+    /// Makes a call of its parts.
+    pub fn of(verb: Verb, path: impl Into<String>, body: Body) -> Self {
+        Self {
+            verb,
+            path: path.into(),
+            body,
+        }
+    }
+
     fn to_request(&self) -> Result<Request<kube::client::Body>, http::Error> {
         let method = match self.verb {
             Verb::Get => Method::GET,
@@ -500,10 +520,8 @@ mod clock_tests {
         let at: Timestamp = "2026-03-04T05:06:07.080910Z".parse().unwrap();
         assert_eq!(seconds(at), "2026-03-04T05:06:07Z");
         assert_eq!(micros(at), "2026-03-04T05:06:07.080910Z");
-        assert_eq!(
-            micros("2026-03-04T05:06:07Z".parse().unwrap()),
-            "2026-03-04T05:06:07.000000Z"
-        );
+        let expected = "2026-03-04T05:06:07.000000Z";
+        assert_eq!(micros("2026-03-04T05:06:07Z".parse().unwrap()), expected);
     }
 }
 
@@ -623,6 +641,29 @@ impl Target {
         self.collection_path()
             .map(|collection| format!("{collection}/{}", self.name))
     }
+
+    /// The path of the object itself.
+    ///
+    /// # Errors
+    ///
+    /// The players do not know the kind.
+    pub fn require_path(&self) -> Result<String, RestError> {
+        self.path().ok_or_else(|| self.no_path())
+    }
+
+    /// The path of the collection the object is in.
+    ///
+    /// # Errors
+    ///
+    /// The players do not know the kind.
+    pub fn require_collection_path(&self) -> Result<String, RestError> {
+        self.collection_path().ok_or_else(|| self.no_path())
+    }
+
+    fn no_path(&self) -> RestError {
+        let target = self.clone();
+        RestError::NoPath { target }
+    }
 }
 
 impl fmt::Display for Target {
@@ -666,6 +707,7 @@ const fn cluster_wide(api_version: &'static str, kind: &'static str, plural: &'s
 }
 
 const CONFIG: &str = "config.openshift.io/v1";
+const RBAC: &str = "rbac.authorization.k8s.io/v1";
 const MACHINE_CONFIG: &str = "machineconfiguration.openshift.io/v1";
 
 const KINDS: &[Kind] = &[
@@ -694,22 +736,10 @@ const KINDS: &[Kind] = &[
         "certificatesigningrequests",
     ),
     namespaced("discovery.k8s.io/v1", "EndpointSlice", "endpointslices"),
-    namespaced("rbac.authorization.k8s.io/v1", "Role", "roles"),
-    namespaced(
-        "rbac.authorization.k8s.io/v1",
-        "RoleBinding",
-        "rolebindings",
-    ),
-    cluster_wide(
-        "rbac.authorization.k8s.io/v1",
-        "ClusterRole",
-        "clusterroles",
-    ),
-    cluster_wide(
-        "rbac.authorization.k8s.io/v1",
-        "ClusterRoleBinding",
-        "clusterrolebindings",
-    ),
+    namespaced(RBAC, "Role", "roles"),
+    namespaced(RBAC, "RoleBinding", "rolebindings"),
+    cluster_wide(RBAC, "ClusterRole", "clusterroles"),
+    cluster_wide(RBAC, "ClusterRoleBinding", "clusterrolebindings"),
     namespaced("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies"),
     cluster_wide("storage.k8s.io/v1", "StorageClass", "storageclasses"),
     cluster_wide("storage.k8s.io/v1", "VolumeAttachment", "volumeattachments"),
@@ -767,7 +797,7 @@ pub fn kind_of(api_version: &str, kind: &str) -> Option<&'static Kind> {
 }
 
 #[cfg(test)]
-mod target_tests {
+mod tests {
     use super::*;
 
     #[test]
@@ -775,21 +805,14 @@ mod target_tests {
         let pod = Target::namespaced("v1", "Pod", "shop", "web");
         assert_eq!(pod.path().unwrap(), "/api/v1/namespaces/shop/pods/web");
         let operator = Target::cluster_wide("config.openshift.io/v1", "ClusterOperator", "etcd");
-        assert_eq!(
-            operator.path().unwrap(),
-            "/apis/config.openshift.io/v1/clusteroperators/etcd"
-        );
+        let expected = "/apis/config.openshift.io/v1/clusteroperators/etcd";
+        assert_eq!(operator.path().unwrap(), expected);
         assert_eq!(
             Target::cluster_wide("v1", "Pod", "no-namespace").path(),
             None
         );
         assert_eq!(Target::cluster_wide("v1", "Unheard", "of").path(), None);
     }
-}
-
-#[cfg(test)]
-mod kinds_tests {
-    use super::*;
 
     #[test]
     fn no_kind_is_listed_twice() {

@@ -89,7 +89,7 @@ pub const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 ///
 /// When the cluster refuses it, or is not there for a minute.
 pub async fn send(rest: &Rest, verb: Verb, path: &str, body: Body) -> Result<Value> {
-    let call = call(verb, path, body);
+    let call = Call::of(verb, path, body);
     Ok(rest
         .send(&call, Patience::until_found(PATIENCE))
         .await?
@@ -102,15 +102,7 @@ pub async fn send(rest: &Rest, verb: Verb, path: &str, body: Body) -> Result<Val
 ///
 /// When it is not answered with success.
 pub async fn try_once(rest: &Rest, verb: Verb, path: &str, body: Body) -> Result<Value, RestError> {
-    rest.send_once(&call(verb, path, body)).await
-}
-
-fn call(verb: Verb, path: &str, body: Body) -> Call {
-    Call {
-        verb,
-        path: path.to_owned(),
-        body,
-    }
+    rest.send_once(&Call::of(verb, path, body)).await
 }
 
 /// Tells a writer when to stop.

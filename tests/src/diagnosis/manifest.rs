@@ -226,10 +226,8 @@ mod manifest_tests {
         let node = Reference::read("Node n-1", "shop")?;
         assert_eq!(node.path(), "/api/v1/nodes/n-1");
         let custom = Reference::read("acme.example/v1/Widget a/b", "shop")?;
-        assert_eq!(
-            custom.path(),
-            "/apis/acme.example/v1/namespaces/a/widgets/b"
-        );
+        let expected = "/apis/acme.example/v1/namespaces/a/widgets/b";
+        assert_eq!(custom.path(), expected);
         assert!(Reference::read("Widget b", "shop").is_err());
         Ok(())
     }

@@ -314,11 +314,7 @@ impl Scene {
         let object = Reference::of(&manifest);
         let by = short["by"].as_str().unwrap_or("kubectl-create");
         let path = format!("{}?fieldManager={by}", object.collection());
-        let call = Call {
-            verb: Verb::Post,
-            path,
-            body: Body::Json(manifest.clone()),
-        };
+        let call = Call::post(path, manifest.clone());
         // A custom resource may come before its definition is served.
         let patience = Patience::until_found(Duration::from_secs(20));
         self.rest.send(&call, patience).await?;
@@ -355,11 +351,7 @@ impl Scene {
                 "apiVersion": "policy/v1", "kind": "Eviction",
                 "metadata": {"name": pod.name, "namespace": pod.namespace},
             });
-            let call = Call {
-                verb: Verb::Post,
-                path: format!("{}/eviction", pod.path()),
-                body: Body::Json(body),
-            };
+            let call = Call::post(format!("{}/eviction", pod.path()), body);
             match self.rest.send_once(&call).await {
                 Ok(_) => {}
                 // A budget refuses so.

@@ -15,7 +15,7 @@ use super::node::Power;
 use super::node::{NodeConditions, NodeSpec, Readiness};
 use super::pod_task::{About, EventRecorder};
 use super::{node, pod_task};
-use crate::rest::{self, Body, Call, Patience, Rest, RestError, Target, Verb};
+use crate::rest::{self, Body, Call, Patience, Rest, RestError, Target};
 
 /// The kubelets of a cluster. Dropping it stops them where they are.
 pub struct Kubelets {
@@ -151,11 +151,10 @@ impl Kubelets {
             addresses_given: AtomicU32::new(0),
             spec,
         });
-        let call = Call {
-            verb: Verb::Post,
-            path: "/api/v1/nodes?fieldManager=kubelet".to_owned(),
-            body: Body::Json(site.spec.to_object()),
-        };
+        let call = Call::post(
+            "/api/v1/nodes?fieldManager=kubelet".to_owned(),
+            site.spec.to_object(),
+        );
         let node = self.fleet.rest.send(&call, PATIENCE).await?.body;
         node["metadata"]["uid"]
             .as_str()
@@ -285,16 +284,7 @@ impl Site {
             self.spec.name
         );
         let body = Body::Strategic(json!({"status": status}));
-        self.rest
-            .send(
-                &Call {
-                    verb: Verb::Patch,
-                    path,
-                    body,
-                },
-                PATIENCE,
-            )
-            .await?;
+        self.rest.send(&Call::patch(path, body), PATIENCE).await?;
         Ok(())
     }
 

@@ -669,14 +669,12 @@ mod life_tests {
     #[test]
     fn an_ordinary_pod_settles() {
         let told = live(Fate::Runs, view("Always", 0), 20);
-        assert_eq!(
-            told,
-            [
-                "Pending ContainerCreating",
-                "Pending ContainerCreating",
-                "Running -"
-            ]
-        );
+        let expected = [
+            "Pending ContainerCreating",
+            "Pending ContainerCreating",
+            "Running -",
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

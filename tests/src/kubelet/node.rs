@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
 use super::fleet::Site;
-use crate::rest::{self, Body, Call, Patience, RestError, Target, Verb};
+use crate::rest::{self, Body, Call, Patience, RestError, Target};
 
 /// The role of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -278,14 +278,8 @@ async fn create(site: &Site) -> Result<(), RestError> {
             "renewTime": rest::micros(rest::now()),
         },
     });
-    let path = target.collection_path().ok_or_else(|| RestError::NoPath {
-        target: target.clone(),
-    })?;
-    let call = Call {
-        verb: Verb::Post,
-        path: format!("{path}?fieldManager=kubelet"),
-        body: Body::Json(body),
-    };
+    let path = target.require_collection_path()?;
+    let call = Call::post(format!("{path}?fieldManager=kubelet"), body);
     match site.rest.send(&call, PATIENCE).await {
         Err(error) if !error.is_already_there() => Err(error),
         _ => Ok(()),
@@ -295,14 +289,8 @@ async fn create(site: &Site) -> Result<(), RestError> {
 async fn renew(site: &Site) -> Result<(), RestError> {
     let target = lease(site);
     let renewed: Value = json!({"spec": {"renewTime": rest::micros(rest::now())}});
-    let path = target.path().ok_or_else(|| RestError::NoPath {
-        target: target.clone(),
-    })?;
-    let call = Call {
-        verb: Verb::Patch,
-        path: format!("{path}?fieldManager=kubelet"),
-        body: Body::Merge(renewed),
-    };
+    let path = target.require_path()?;
+    let call = Call::patch(format!("{path}?fieldManager=kubelet"), Body::Merge(renewed));
     site.rest.send(&call, PATIENCE).await?;
     Ok(())
 }

@@ -281,22 +281,13 @@ impl PodTask {
         let path = self.path("/status")?;
         self.site
             .rest
-            .send(
-                &Call {
-                    verb: Verb::Patch,
-                    path,
-                    body: Body::Strategic(seen),
-                },
-                PATIENCE,
-            )
+            .send(&Call::patch(path, Body::Strategic(seen)), PATIENCE)
             .await?;
         Ok(())
     }
 
     fn path(&self, subresource: &str) -> Result<String, RestError> {
-        let path = self.target.path().ok_or_else(|| RestError::NoPath {
-            target: self.target.clone(),
-        })?;
+        let path = self.target.require_path()?;
         Ok(format!("{path}{subresource}?fieldManager=kubelet"))
     }
 }
@@ -388,14 +379,8 @@ impl EventRecorder {
             &rest::seconds(now),
         );
         let target = Target::namespaced("v1", "Event", about.namespace, &name);
-        let path = target.collection_path().ok_or_else(|| RestError::NoPath {
-            target: target.clone(),
-        })?;
-        let call = Call {
-            verb: Verb::Post,
-            path: format!("{path}?fieldManager=kubelet"),
-            body: Body::Json(event),
-        };
+        let path = target.require_collection_path()?;
+        let call = Call::post(format!("{path}?fieldManager=kubelet"), event);
         match self.rest.send(&call, Self::PATIENCE).await {
             // A namespace that is being deleted takes no new Events; its Pods end all the same.
             Err(refused) if refused.status() == Some(StatusCode::FORBIDDEN) => return Ok(()),
@@ -409,20 +394,11 @@ impl EventRecorder {
     }
 
     async fn count(&self, again: &EventRecord, now: &str) -> Result<(), RestError> {
-        let path = again.target.path().ok_or_else(|| RestError::NoPath {
-            target: again.target.clone(),
-        })?;
+        let path = again.target.require_path()?;
         let counted = json!({"count": again.count, "lastTimestamp": now});
         let path = format!("{path}?fieldManager=kubelet");
         self.rest
-            .send(
-                &Call {
-                    verb: Verb::Patch,
-                    path,
-                    body: Body::Strategic(counted),
-                },
-                Self::PATIENCE,
-            )
+            .send(&Call::patch(path, Body::Strategic(counted)), Self::PATIENCE)
             .await?;
         Ok(())
     }

@@ -605,10 +605,8 @@ mod pod_view_tests {
             "t2",
         );
         assert_eq!(view.phase(), "Succeeded");
-        assert_eq!(
-            condition(&view.to_status(), "Ready")["reason"],
-            "PodCompleted"
-        );
+        let expected = "PodCompleted";
+        assert_eq!(condition(&view.to_status(), "Ready")["reason"], expected);
     }
 
     #[test]

@@ -222,23 +222,19 @@ mod stamps_tests {
             "uid": "{{uid v1 Node - master-0}}",
             "other": "{{not ours}}",
         });
-        assert_eq!(
-            uids_in(&document),
-            [Target::cluster_wide("v1", "Node", "master-0")]
-        );
+        let expected = [Target::cluster_wide("v1", "Node", "master-0")];
+        assert_eq!(uids_in(&document), expected);
         fill(&mut document, &|stamp| match stamp {
             Stamp::Secs(moment) => Some(format!("S{}", moment.0)),
             Stamp::Micros(moment) => Some(format!("M{}", moment.0)),
             Stamp::Uid(_) | Stamp::Holder(_) => None,
         });
-        assert_eq!(
-            document,
-            json!({
-                "a": ["S1500", {"b": "x M7 y S1"}],
-                "uid": "{{uid v1 Node - master-0}}",
-                "other": "{{not ours}}",
-            })
-        );
+        let expected = json!({
+            "a": ["S1500", {"b": "x M7 y S1"}],
+            "uid": "{{uid v1 Node - master-0}}",
+            "other": "{{not ours}}",
+        });
+        assert_eq!(document, expected);
     }
 }
 
@@ -329,36 +325,21 @@ async fn write(stage: &Stage, step: &Step) -> Result<(), RestError> {
     let (call, target) = match &step.act {
         Act::Create { object } => {
             let target = named(object)?;
-            let path = format!("{}?{by}", collection_path(&target)?);
-            (
-                Call {
-                    verb: Verb::Post,
-                    path,
-                    body: Body::Json(stage.fill(object).await?),
-                },
-                target,
-            )
+            let path = format!("{}?{by}", target.require_collection_path()?);
+            (Call::post(path, stage.fill(object).await?), target)
         }
         Act::Apply { object } => {
             let target = named(object)?;
-            let path = format!("{}?{by}&force=true", path(&target)?);
+            let path = format!("{}?{by}&force=true", target.require_path()?);
             (
-                Call {
-                    verb: Verb::Patch,
-                    path,
-                    body: Body::Apply(stage.fill(object).await?),
-                },
+                Call::patch(path, Body::Apply(stage.fill(object).await?)),
                 target,
             )
         }
         Act::Merge { target, patch } => {
-            let path = format!("{}?{by}", path(target)?);
+            let path = format!("{}?{by}", target.require_path()?);
             (
-                Call {
-                    verb: Verb::Patch,
-                    path,
-                    body: Body::Merge(stage.fill(patch).await?),
-                },
+                Call::patch(path, Body::Merge(stage.fill(patch).await?)),
                 target.clone(),
             )
         }
@@ -384,13 +365,9 @@ async fn update_status(
     status: &Value,
     by: &str,
 ) -> Result<(), RestError> {
-    let path = path(target)?;
+    let path = target.require_path()?;
     let status = stage.fill(status).await?;
-    let look = Call {
-        verb: Verb::Get,
-        path: path.clone(),
-        body: Body::Empty,
-    };
+    let look = Call::get(path.clone());
     for _ in 0..CONFLICTS {
         let mut object = stage.rest.send(&look, PATIENCE).await?.body;
         object["status"] = status.clone();
@@ -415,7 +392,7 @@ async fn delete(stage: &Stage, target: &Target, grace_secs: Option<u32>) -> Resu
     let options = grace_secs.map_or_else(|| json!({}), |secs| json!({"gracePeriodSeconds": secs}));
     let call = Call {
         verb: Verb::Delete,
-        path: path(target)?,
+        path: target.require_path()?,
         body: Body::Json(options),
     };
     let patience = Patience::outages(PATIENCE.total);
@@ -499,11 +476,7 @@ impl Stage {
     async fn fill(&self, document: &Value) -> Result<Value, RestError> {
         for target in uids_in(document) {
             if !lock(&self.uids).contains_key(&target) {
-                let call = Call {
-                    verb: Verb::Get,
-                    path: path(&target)?,
-                    body: Body::Empty,
-                };
+                let call = Call::get(target.require_path()?);
                 let object = self.rest.send(&call, PATIENCE).await?.body;
                 self.learn_uid(&target, &object);
             }
@@ -530,20 +503,6 @@ impl Stage {
         let walls = lock(&self.walls);
         walls.range(..=moment).next_back().map(|(_, wall)| *wall)
     }
-}
-
-/// The path of an object, or an error that names it.
-fn path(target: &Target) -> Result<String, RestError> {
-    target.path().ok_or_else(|| RestError::NoPath {
-        target: target.clone(),
-    })
-}
-
-/// The path of an object's collection, or an error that names it.
-fn collection_path(target: &Target) -> Result<String, RestError> {
-    target.collection_path().ok_or_else(|| RestError::NoPath {
-        target: target.clone(),
-    })
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -595,14 +554,10 @@ async fn until(
     target: &Target,
     wanted: impl Fn(Option<&Value>) -> bool,
 ) -> Result<(), RestError> {
-    let look = Call {
-        verb: Verb::Get,
-        path: path(target)?,
-        body: Body::Empty,
-    };
+    let look = Call::get(target.require_path()?);
     let changes = format!(
         "{}?fieldSelector=metadata.name%3D{}&timeoutSeconds=30",
-        collection_path(target)?,
+        target.require_collection_path()?,
         target.name
     );
     loop {
@@ -628,11 +583,7 @@ async fn until(
 /// Looks at the Pods of a node at every change of them until only those are left that stay.
 async fn until_drained(rest: &Rest, node: &str) -> Result<(), RestError> {
     let path = pods_of(node);
-    let look = Call {
-        verb: Verb::Get,
-        path: path.clone(),
-        body: Body::Empty,
-    };
+    let look = Call::get(path.clone());
     loop {
         let list = rest.send(&look, PATIENCE).await?.body;
         if !list["items"]
@@ -721,11 +672,7 @@ const WITHIN: Duration = Duration::from_secs(90);
 /// Evicts until nothing is left to evict.
 async fn drain(stage: &Stage, node: &str) -> Result<(), String> {
     let began = Instant::now();
-    let look = Call {
-        verb: Verb::Get,
-        path: pods_of(node),
-        body: Body::Empty,
-    };
+    let look = Call::get(pods_of(node));
     loop {
         let list = stage
             .rest
@@ -765,13 +712,12 @@ async fn evict(stage: &Stage, pod: &Value) -> Result<(), RestError> {
         "kind": "Eviction",
         "metadata": {"namespace": namespace, "name": name},
     });
-    let call = Call {
-        verb: Verb::Post,
-        path: format!(
+    let call = Call::post(
+        format!(
             "/api/v1/namespaces/{namespace}/pods/{name}/eviction?fieldManager=machine-config-controller"
         ),
-        body: Body::Json(eviction),
-    };
+        eviction,
+    );
     stage.rest.send_once(&call).await?;
     Ok(())
 }
@@ -840,21 +786,13 @@ fn create(actor: &str, lease: &Target, holder: &str, now: &str) -> Result<Call, 
             "acquireTime": now, "renewTime": now, "leaseTransitions": 0,
         },
     });
-    let path = format!("{}?fieldManager={actor}", collection_path(lease)?);
-    Ok(Call {
-        verb: Verb::Post,
-        path,
-        body: Body::Json(object),
-    })
+    let path = format!("{}?fieldManager={actor}", lease.require_collection_path()?);
+    Ok(Call::post(path, object))
 }
 
 fn patch(actor: &str, lease: &Target, spec: &Value) -> Result<Call, RestError> {
-    let path = format!("{}?fieldManager={actor}", path(lease)?);
-    Ok(Call {
-        verb: Verb::Patch,
-        path,
-        body: Body::Merge(json!({"spec": spec})),
-    })
+    let path = format!("{}?fieldManager={actor}", lease.require_path()?);
+    Ok(Call::patch(path, Body::Merge(json!({"spec": spec}))))
 }
 
 /// The identity of the current leader: the newest running Pod of the app.
@@ -867,18 +805,7 @@ async fn find(stage: &Stage, leader: &Leader) -> Result<Option<String>, RestErro
     };
     let path =
         format!("/api/v1/namespaces/{namespace}/pods?labelSelector=app%3D{app}&resourceVersion=0");
-    let list = stage
-        .rest
-        .send(
-            &Call {
-                verb: Verb::Get,
-                path,
-                body: Body::Empty,
-            },
-            PATIENCE,
-        )
-        .await?
-        .body;
+    let list = stage.rest.send(&Call::get(path), PATIENCE).await?.body;
     let pods = list["items"].as_array().map_or(&[][..], Vec::as_slice);
     let newest = pods
         .iter()

@@ -497,9 +497,7 @@ mod template_tests {
     #[test]
     fn fills_the_holes_and_leaves_every_other_byte() {
         let template = Template::parse(b"{$TYPE\"a\":\"$UID/$RV\", \"$\": \"$x\xff\"}");
-        assert_eq!(
-            template.render("\"kind\":\"K\",", "u", "7"),
-            b"{\"kind\":\"K\",\"a\":\"u/7\", \"$\": \"$x\xff\"}"
-        );
+        let expected = b"{\"kind\":\"K\",\"a\":\"u/7\", \"$\": \"$x\xff\"}";
+        assert_eq!(template.render("\"kind\":\"K\",", "u", "7"), expected);
     }
 }

@@ -606,14 +606,10 @@ mod deliver_tests {
     #[test]
     fn resource_versions_are_swapped_and_taken_out() {
         let line = br#"{"metadata":{"resourceVersion":"7","a":1}}"#;
-        assert_eq!(
-            with_resource_version(line, Some(7), Some("x")),
-            br#"{"metadata":{"resourceVersion":"x","a":1}}"#
-        );
-        assert_eq!(
-            with_resource_version(line, Some(7), None),
-            br#"{"metadata":{"a":1}}"#
-        );
+        let expected = br#"{"metadata":{"resourceVersion":"x","a":1}}"#;
+        assert_eq!(with_resource_version(line, Some(7), Some("x")), expected);
+        let expected = br#"{"metadata":{"a":1}}"#;
+        assert_eq!(with_resource_version(line, Some(7), None), expected);
         assert_eq!(
             with_resource_version(br#"{"a":1,"resourceVersion":"7"}"#, Some(7), None),
             br#"{"a":1}"#

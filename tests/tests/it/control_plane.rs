@@ -76,14 +76,12 @@ async fn the_oracle_sees_every_revision_from_the_first() -> anyhow::Result<()> {
         .filter(|change| change.etcd_key() == key)
         .collect();
     let kinds: Vec<_> = of_map.iter().map(|change| change.kind).collect();
-    assert_eq!(
-        kinds,
-        [
-            ChangeKind::Created,
-            ChangeKind::Updated,
-            ChangeKind::Deleted
-        ]
-    );
+    let expected = [
+        ChangeKind::Created,
+        ChangeKind::Updated,
+        ChangeKind::Deleted,
+    ];
+    assert_eq!(kinds, expected);
     let revisions: Vec<_> = of_map
         .iter()
         .map(|change| change.revision.to_string())

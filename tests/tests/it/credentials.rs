@@ -13,7 +13,7 @@ use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::Account;
 use kubereel_tests::proxy::{ConnectionEnd, Proxy};
 use kubereel_tests::recording::{Awaited, Page, Recording, accounted, arrived};
-use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb};
+use kubereel_tests::rest::{Call, Patience, Rest};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -66,13 +66,12 @@ impl Scene {
         for _ in 0..10 {
             self.written += 1;
             let name = format!("trusted-{}", self.written);
-            let post = Call {
-                verb: Verb::Post,
-                path: "/api/v1/namespaces/default/configmaps".to_owned(),
-                body: Body::Json(json!({
+            let post = Call::post(
+                "/api/v1/namespaces/default/configmaps".to_owned(),
+                json!({
                     "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name},
-                })),
-            };
+                }),
+            );
             let answer = rest.send(&post, Patience::until_found(SURE)).await?;
             let revision = answer.body.pointer("/metadata/resourceVersion");
             let revision = revision.and_then(serde_json::Value::as_str);
@@ -189,12 +188,11 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Creates config maps.
 async fn write(rest: &Rest, stage: &str) -> Result<()> {
     for number in 0..20 {
-        let post = Call {
-            verb: Verb::Post,
-            path: "/api/v1/namespaces/default/configmaps".to_owned(),
-            body: Body::Json(json!({"apiVersion": "v1", "kind": "ConfigMap",
-                "metadata": {"name": format!("{stage}-{number}")}, "data": {"x": "y"}})),
-        };
+        let post = Call::post(
+            "/api/v1/namespaces/default/configmaps".to_owned(),
+            json!({"apiVersion": "v1", "kind": "ConfigMap",
+                "metadata": {"name": format!("{stage}-{number}")}, "data": {"x": "y"}}),
+        );
         rest.send(&post, Patience::until_found(SURE)).await?;
     }
     Ok(())

@@ -221,10 +221,8 @@ fn said(command: &mut Command) -> Result<(bool, String)> {
 
 /// Holds what was written against the rules of krew, the checksums and what Homebrew reads.
 fn check_manifests(manifest: &KrewManifest, dist: &Path) -> Result<()> {
-    assert_eq!(
-        manifest.api_version,
-        "krew.googlecontainertools.github.com/v1alpha2"
-    );
+    let expected = "krew.googlecontainertools.github.com/v1alpha2";
+    assert_eq!(manifest.api_version, expected);
     assert_eq!(
         (manifest.kind.as_str(), manifest.metadata.name.as_str()),
         ("Plugin", "reel")

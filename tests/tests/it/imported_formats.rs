@@ -407,10 +407,8 @@ async fn an_audit_log_of_a_real_server_gives_versions_and_who_did_what() -> anyh
         .filter(|one| one.name == "default/settings")
         .collect();
     let kinds: Vec<EventType> = settings.iter().map(|one| one.kind).collect();
-    assert_eq!(
-        kinds,
-        [EventType::Added, EventType::Modified, EventType::Deleted]
-    );
+    let expected = [EventType::Added, EventType::Modified, EventType::Deleted];
+    assert_eq!(kinds, expected);
     let version = |event: &KeptEvent| {
         event.body["metadata"]["resourceVersion"]
             .as_str()

@@ -413,10 +413,8 @@ fn two_signals_at_once_are_one_end_within_the_grace_period() -> Result<()> {
     job.await_live(&observing)?;
     let observed = observing.end(GRACE)?;
     assert_eq!(observed.status.code(), Some(0), "{}", observed.log);
-    assert_eq!(
-        ended_by(&observed)?,
-        [SessionEnd::Signal("SIGINT".to_owned())]
-    );
+    let expected = [SessionEnd::Signal("SIGINT".to_owned())];
+    assert_eq!(ended_by(&observed)?, expected);
     assert!(Reel::open(&observed.file("artifacts", ".reel")?)?.is_finished());
     assert_eq!(observed.metadata("ended-by")?, "SIGINT");
     Ok(())

@@ -532,11 +532,7 @@ fn group_definition(group: &str, plural: &str, kind: &str) -> Value {
 }
 
 async fn post(rest: &Rest, path: &str, object: Value) -> Result<()> {
-    let call = Call {
-        verb: Verb::Post,
-        path: path.to_owned(),
-        body: Body::Json(object),
-    };
+    let call = Call::post(path.to_owned(), object);
     rest.send(&call, Patience::until_found(PATIENCE)).await?;
     Ok(())
 }

@@ -482,10 +482,8 @@ fn a_whole_cluster_keeps_its_bytes_and_loses_its_secrets_if_asked() {
             .or_default() += objects;
     }
     assert_eq!(found, kinds);
-    assert_eq!(
-        usize::try_from(reel.imported.secrets.with_data),
-        Ok(with_data)
-    );
+    let expected = Ok(with_data);
+    assert_eq!(usize::try_from(reel.imported.secrets.with_data), expected);
     assert!(with_data > 500, "{with_data}");
 
     let mut options = at();

@@ -11,7 +11,7 @@ use kubereel_format::{Note, Reel, copy_in_use};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::{Account, Oracle};
 use kubereel_tests::recording::{Page, Recording, accounted};
-use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb};
+use kubereel_tests::rest::{Body, Call, Patience, Rest};
 use serde_json::json;
 
 /// How many kills there are.
@@ -40,18 +40,13 @@ async fn write(rest: Rest) -> Result<()> {
             "metadata": {"name": format!("restart-{number}")}, "data": {"round": round.to_string()}})
     };
     for number in 0.. {
-        let post = Call {
-            verb: Verb::Post,
-            path: path.to_owned(),
-            body: Body::Json(map(number, 0)),
-        };
+        let post = Call::post(path.to_owned(), map(number, 0));
         rest.send(&post, patience).await?;
         for round in 1..9 {
-            let change = Call {
-                verb: Verb::Patch,
-                path: format!("{path}/restart-{number}"),
-                body: Body::Merge(map(number, round)),
-            };
+            let change = Call::patch(
+                format!("{path}/restart-{number}"),
+                Body::Merge(map(number, round)),
+            );
             rest.send(&change, patience).await?;
             tokio::time::sleep(PACE).await;
         }

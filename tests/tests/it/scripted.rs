@@ -204,19 +204,15 @@ fn every_status_comes_with_its_body_and_headers() -> Result<()> {
         On::path("/apis/*").once(),
         Fault::Answer(Canned::text(503, "service unavailable")),
     );
-    assert_eq!(
-        get(&cluster, "/apis/apps/v1")?.body(),
-        b"service unavailable"
-    );
+    let expected = b"service unavailable";
+    assert_eq!(get(&cluster, "/apis/apps/v1")?.body(), expected);
     cluster.fault(
         On::path("*").once(),
         Fault::Answer(Canned::html(200, "<html>log in</html>")),
     );
     let page = get(&cluster, "/readyz")?;
-    assert_eq!(
-        page.header("content-type"),
-        Some("text/html; charset=utf-8")
-    );
+    let expected = Some("text/html; charset=utf-8");
+    assert_eq!(page.header("content-type"), expected);
     assert_eq!(get(&cluster, "/readyz")?.body(), b"ok");
     Ok(())
 }

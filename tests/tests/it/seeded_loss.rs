@@ -97,11 +97,10 @@ async fn write(rest: &Rest, writer: u32) -> Result<()> {
 /// Writes what only shows that the changes before it were delivered or lost.
 async fn write_behind(rest: &Rest) -> Result<()> {
     for number in 0..3 {
-        let post = Call {
-            verb: Verb::Post,
-            path: "/api/v1/namespaces/default/configmaps".to_owned(),
-            body: Body::Json(config_map(&format!("behind-{number}"), "")),
-        };
+        let post = Call::post(
+            "/api/v1/namespaces/default/configmaps".to_owned(),
+            config_map(&format!("behind-{number}"), ""),
+        );
         rest.send(&post, Patience::until_found(SURE)).await?;
     }
     Ok(())

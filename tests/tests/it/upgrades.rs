@@ -713,10 +713,8 @@ fn every_node_is_told_phase_by_phase_and_what_held_its_drain() {
         .iter()
         .map(|node| node.node.as_str())
         .collect();
-    assert_eq!(
-        order,
-        ["master-0", "master-1", "master-2", "worker-0", "worker-1"]
-    );
+    let expected = ["master-0", "master-1", "master-2", "worker-0", "worker-1"];
+    assert_eq!(order, expected);
     let mut refused: BTreeSet<(String, String)> = BTreeSet::new();
     for row in &rows {
         if let Some(words) = row[1].strip_prefix("eviction refused (429, PDB) ") {

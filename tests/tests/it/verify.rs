@@ -13,7 +13,7 @@ use kubereel_history::{GapOutcome, Integrity, Proof, ReelVerdict, RevisionAccoun
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::{self, EtcdKey, Oracle};
 use kubereel_tests::recording::{Page, Recording, accounted, program};
-use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb, now};
+use kubereel_tests::rest::{Body, Call, Patience, Rest, now};
 use serde_json::{Value, json};
 
 /// How long anything that is sure to come may take on a busy machine.
@@ -31,19 +31,11 @@ async fn write(rest: &Rest, name: &str, changes: u32) -> Result<(Timestamp, Time
             "metadata": {"name": name}, "data": {"round": round.to_string()}})
     };
     let patience = Patience::until_found(SURE);
-    let post = Call {
-        verb: Verb::Post,
-        path: path.to_owned(),
-        body: Body::Json(map(0)),
-    };
+    let post = Call::post(path.to_owned(), map(0));
     rest.send(&post, patience).await?;
     let mut last = None;
     for round in 1..=changes {
-        let change = Call {
-            verb: Verb::Patch,
-            path: format!("{path}/{name}"),
-            body: Body::Merge(map(round)),
-        };
+        let change = Call::patch(format!("{path}/{name}"), Body::Merge(map(round)));
         let asked = now();
         let answer = rest.send(&change, patience).await?;
         let object: &Value = &answer.body;

@@ -139,10 +139,8 @@ fn rises_and_is_marked(scene: &Scene, of: &Gap) -> Result<()> {
         }
     }
     let back = Evidence::Reconstructed;
-    assert_eq!(
-        passing,
-        [(EventType::Added, back), (EventType::Deleted, back)]
-    );
+    let expected = [(EventType::Added, back), (EventType::Deleted, back)];
+    assert_eq!(passing, expected);
     // What was read back stands before the gap's note, and that before the judgement.
     let mut noted = reel.notes().iter();
     let noted = noted.find(|entry| entry.note == Note::Gap(of.clone()));
