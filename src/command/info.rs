@@ -644,9 +644,7 @@ impl InfoPage<'_> {
             let sessions = count(uncounted, "session");
             self.push(
                 "",
-                &[format!(
-                    "not counted in {sessions} that did not end in order"
-                )],
+                &[format!("not counted in {sessions} without a recorded end")],
             );
         }
     }
