@@ -401,6 +401,21 @@ fn steps(reel: &Path) -> Result<Duration> {
     Ok(slowest)
 }
 
+/// Shows what was measured: what, how much, in which unit, and at most how much it may be.
+fn show(of: &str, measured: &[(&str, f64, &str, f64)]) {
+    for &(what, value, unit, most) in measured {
+        Measure {
+            what,
+            of,
+            value,
+            unit,
+            baseline: "",
+            aim: Aim::AtMost(most),
+        }
+        .print();
+    }
+}
+
 fn show_open(of: &str, reel: &Path) -> Result<()> {
     let (events, micros) = {
         let reel = Reel::open(reel)?;
@@ -412,20 +427,11 @@ fn show_open(of: &str, reel: &Path) -> Result<()> {
     opened.sort_by_key(|opened| opened.took);
     let median = opened.get(OPENED / 2).context("never opened")?;
     let most = if events > 1_000_000 { 100.0 } else { 60.0 };
-    for (what, value, unit, most) in [
+    let measured = [
         ("open to the first answer", millis(median.took), "ms", most),
         ("the same, memory", median.megabytes, "MB", 100.0),
-    ] {
-        Measure {
-            what,
-            of,
-            value,
-            unit,
-            baseline: "",
-            aim: Aim::AtMost(most),
-        }
-        .print();
-    }
+    ];
+    show(of, &measured);
     Ok(())
 }
 
@@ -449,41 +455,23 @@ fn show_ingest(reel: &Path) -> Result<()> {
 
 fn show_tests(reel: &reels::BenchReel) -> Result<()> {
     let ran = alone("tests", &reel.reel)?;
-    for (what, value, unit, most) in [
+    let measured = [
         ("all built-in tests", ran.took.as_secs_f64(), "s", 40.0),
         ("the same, memory", ran.megabytes, "MB", 300.0),
-    ] {
-        Measure {
-            what,
-            of: &format!("{} events", reel.events),
-            value,
-            unit,
-            baseline: "",
-            aim: Aim::AtMost(most),
-        }
-        .print();
-    }
+    ];
+    show(&format!("{} events", reel.events), &measured);
     Ok(())
 }
 
 fn show_screen(reel: &reels::BenchReel) -> Result<()> {
     let first = alone("first screen", &reel.reel)?;
     let steps = alone("steps", &reel.reel)?;
-    for (what, value, unit, most) in [
+    let measured = [
         ("first screen", millis(first.took), "ms", 300.0),
         ("step of the screen, p99", millis(steps.took), "ms", 16.0),
         ("the screen, memory", steps.megabytes, "MB", 200.0),
-    ] {
-        Measure {
-            what,
-            of: &format!("{} events", reel.events),
-            value,
-            unit,
-            baseline: "",
-            aim: Aim::AtMost(most),
-        }
-        .print();
-    }
+    ];
+    show(&format!("{} events", reel.events), &measured);
     Ok(())
 }
 
