@@ -308,7 +308,7 @@ pub fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value
     json!({"type": kind, "status": status, "reason": reason, "message": message})
 }
 
-/// Makes a Warning Event about an object, `Kind namespace/name`, that was seen as often.
+/// Makes a Warning Event about an object, `Kind namespace/name`, with its count.
 pub fn warning(object: &str, reason: &str, message: &str, count: u64) -> Value {
     let (kind, name) = object.split_once(' ').expect("a kind");
     let (namespace, name) = name.split_once('/').expect("a namespace");
