@@ -255,6 +255,39 @@ impl ProbeQuestion {
     }
 }
 
+/// The response to this path is for authenticated users only.
+const AUTHENTICATED_PATH: &str = "/apis";
+
+/// Tries a server once, within a bounded time: whether it answers, and accepts the credentials.
+///
+/// # Errors
+///
+/// Returns the failure as text.
+pub(crate) async fn try_server(server: &ApiServer) -> Result<(), String> {
+    let patience = Duration::from_secs(PATIENCE_SECS);
+    match tokio::time::timeout(patience, try_patiently(server)).await {
+        Ok(found) => found,
+        Err(_) => Err(Failure::timeout(PATIENCE_SECS).words),
+    }
+}
+
+async fn try_patiently(server: &ApiServer) -> Result<(), String> {
+    match ProbeQuestion::default().ask(server).await {
+        // A server that is busy has accepted the credentials.
+        ProbeResult::Answered(Some(_)) | ProbeResult::Failed(OutageClass::Busy, _) => Ok(()),
+        ProbeResult::Failed(_, words) => Err(words),
+        // It may have judged a request without credentials.
+        ProbeResult::Answered(None) => {
+            let get = Get::json(AUTHENTICATED_PATH, PATIENCE_SECS);
+            let answer = server.get(get).await.map_err(|failure| failure.words)?;
+            match answer.status {
+                200 | 429 => Ok(()),
+                status => Err(words(status, &answer.read_error().await)),
+            }
+        }
+    }
+}
+
 /// Who refused the path of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProbeRefusal {

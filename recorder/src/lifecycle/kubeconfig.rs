@@ -1,10 +1,8 @@
-//! Finds and follows the kubeconfig: the candidate files, the content of each and of the files that
-//! it names, the client configuration, and the client that is replaced when they change or when a
-//! server refuses their credentials.
+//! Finds the kubeconfig: the candidate files, the content of each and of the files that it names, and
+//! the client configuration of each.
 //!
 //! Invariants:
-//! * Missing, empty and half-written files are results, not errors. The old client stays until
-//!   there is a new one.
+//! * Missing, empty and half-written files are results, not errors.
 //! * An error names place and kind: the message of a parser quotes the file, and the file contains
 //!   credentials.
 //! * A file is read once: the hashed bytes are the parsed bytes.
@@ -12,24 +10,17 @@
 //!   field may come from a newer client or a typing error. The client remembers credentials of a
 //!   plugin or of the pod's service account from the header of each request.
 
-use crate::clock::Clock;
-use crate::health::Health;
 use crate::lifecycle::proxy_conf::ProxyConf;
 use crate::options::{JobPlaces, KubeconfigSource};
-use crate::queue::{Queue, QueueEntry};
-use crate::server::{ApiServer, chain, client, of_system};
+use crate::server::{chain, of_system};
 use kube::Config;
 use kube::config::{AuthInfo, ExecInteractiveMode, KubeConfigOptions, Kubeconfig};
-use kubereel_format::{Lifecycle, Note};
 use kubereel_redact::KnownCredentials;
 use serde_json::Value;
 use std::fs::File;
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::watch;
 
 /// The longest file that is read, in bytes: four times the largest Secret, from which the files of
 /// a CI job are mounted.
@@ -52,17 +43,37 @@ pub(crate) enum KubeconfigSight {
         /// The hash of everything that was read.
         hash: u64,
     },
-    /// A client configuration.
+    /// Client configurations.
     Usable {
-        /// Its path.
-        path: String,
-        /// The configuration.
-        config: Box<Config>,
+        /// At least one; the preferred one first.
+        candidates: Vec<KubeconfigCandidate>,
         /// The hash of everything that was read.
         hash: u64,
-        /// Candidates with precedence that cannot be used: path and error.
+        /// Places with precedence over all candidates that cannot be used: path and error.
         set_aside: Vec<(String, String)>,
     },
+}
+
+/// A kubeconfig that can be parsed. Whether its server answers is not known.
+#[derive(Clone, Debug)]
+pub(crate) struct KubeconfigCandidate {
+    /// Its path.
+    pub(crate) path: String,
+    /// The client configuration.
+    pub(crate) config: Box<Config>,
+    /// The hash of its own content and of the files that it names.
+    pub(crate) hash: u64,
+}
+
+impl KubeconfigSight {
+    fn of_one(path: String, config: Config, hash: u64) -> Self {
+        let config = Box::new(config);
+        Self::Usable {
+            candidates: vec![KubeconfigCandidate { path, config, hash }],
+            hash,
+            set_aside: Vec::new(),
+        }
+    }
 }
 
 /// Reads the candidate files repeatedly.
@@ -84,6 +95,11 @@ impl Lookout {
             context,
             hasher: RandomState::new(),
         }
+    }
+
+    /// Returns whether there may be several candidates, of which the first that works is used.
+    pub(crate) const fn has_choice(&self) -> bool {
+        matches!(self.source, KubeconfigSource::Preferred(_))
     }
 
     /// Reads the current state. Returns nothing if everything still has the hash `known`.
@@ -111,12 +127,7 @@ impl Lookout {
             return None;
         }
         Some(match Config::incluster() {
-            Ok(config) => KubeconfigSight::Usable {
-                path,
-                config: Box::new(config),
-                hash,
-                set_aside: Vec::new(),
-            },
+            Ok(config) => KubeconfigSight::of_one(path, config, hash),
             Err(error) => KubeconfigSight::Unusable {
                 path,
                 error: chain(&error),
@@ -125,7 +136,7 @@ impl Lookout {
         })
     }
 
-    /// Takes the first candidate that can be used.
+    /// Takes every candidate that can be parsed.
     async fn look_through(
         &self,
         places: &JobPlaces,
@@ -139,8 +150,11 @@ impl Lookout {
             let conf = ProxyConf::parse(&String::from_utf8_lossy(text));
             (*path, conf)
         });
+        let script_hash = hasher.finish();
         let mut paths = Vec::new();
         let mut broken = Vec::new();
+        let mut set_aside = Vec::new();
+        let mut candidates: Vec<KubeconfigCandidate> = Vec::new();
         for files in &places.kubeconfigs {
             match self.look_at(files, None, conf.as_ref()).await {
                 None => {}
@@ -153,20 +167,30 @@ impl Lookout {
                     broken.push((path, error));
                 }
                 Some(KubeconfigSight::Usable {
-                    path, config, hash, ..
+                    candidates: found,
+                    hash,
+                    ..
                 }) => {
                     hash.hash(&mut hasher);
-                    let hash = hasher.finish();
-                    return (known != Some(hash)).then_some(KubeconfigSight::Usable {
-                        path,
-                        config,
-                        hash,
-                        set_aside: broken,
-                    });
+                    if candidates.is_empty() {
+                        set_aside = std::mem::take(&mut broken);
+                    }
+                    candidates.extend(found.into_iter().map(|candidate| KubeconfigCandidate {
+                        // The script changes the configuration too.
+                        hash: self.hasher.hash_one((script_hash, candidate.hash)),
+                        ..candidate
+                    }));
                 }
             }
         }
         let hash = hasher.finish();
+        if !candidates.is_empty() {
+            return (known != Some(hash)).then_some(KubeconfigSight::Usable {
+                candidates,
+                hash,
+                set_aside,
+            });
+        }
         match broken.into_iter().next() {
             None => Some(KubeconfigSight::Missing {
                 path: paths.join(", "),
@@ -222,12 +246,7 @@ impl Lookout {
             _ => Ok((config, path.clone())),
         });
         Some(match led {
-            Ok((config, path)) => KubeconfigSight::Usable {
-                path,
-                config: Box::new(config),
-                hash,
-                set_aside: Vec::new(),
-            },
+            Ok((config, path)) => KubeconfigSight::of_one(path, config, hash),
             Err(error) => KubeconfigSight::Unusable { path, error, hash },
         })
     }
@@ -532,155 +551,11 @@ fn remember_texts(known: &KnownCredentials, value: &Value) {
     }
 }
 
-/// The interval at which the files are read.
-const EVERY_MILLIS: u64 = 1_000;
-
-/// The shortest time between two clients of one kubeconfig, in seconds.
-const REBUILD_SECS: u64 = 2;
-
-/// Follows the kubeconfig.
-pub(crate) struct Follower {
-    pub(crate) lookout: Lookout,
-    pub(crate) clients: watch::Sender<Option<Arc<ApiServer>>>,
-    pub(crate) refused: watch::Receiver<u64>,
-    pub(crate) queue: Arc<Queue>,
-    pub(crate) health: Arc<Health>,
-    pub(crate) clock: Clock,
-}
-
-impl Follower {
-    /// Follows until it is dropped.
-    #[expect(clippy::infinite_loop, reason = "the run aborts it at its end")]
-    pub(crate) async fn run(mut self) {
-        let mut known: Option<u64> = None;
-        let mut noted: Option<Lifecycle> = None;
-        let mut noted_aside = Vec::new();
-        let mut generation = 0;
-        loop {
-            let is_refused = *self.refused.borrow_and_update() >= generation && generation > 0;
-            let asked = if is_refused { None } else { known };
-            if let Some(sight) = self.look(asked).await {
-                let (state, hash, config) = match sight {
-                    KubeconfigSight::Missing { path } => {
-                        (Lifecycle::WaitingForKubeconfig { path }, None, None)
-                    }
-                    KubeconfigSight::Unusable { path, error, hash } => (
-                        Lifecycle::KubeconfigUnusable { path, error },
-                        Some(hash),
-                        None,
-                    ),
-                    KubeconfigSight::Usable {
-                        path,
-                        config,
-                        hash,
-                        set_aside,
-                    } => {
-                        self.set_aside(set_aside, &mut noted_aside).await;
-                        let state = Lifecycle::KubeconfigLoaded { path };
-                        (state, Some(hash), Some(config))
-                    }
-                };
-                let is_new = hash.is_none() || hash != known;
-                known = hash;
-                let state = match config {
-                    Some(config) => self.build(*config, state, &mut generation),
-                    None => state,
-                };
-                if is_new && noted.as_ref() != Some(&state) || is_reload(&state, is_new) {
-                    self.say(&state).await;
-                    noted = Some(state);
-                }
-            }
-            let wait = if is_refused {
-                Duration::from_secs(REBUILD_SECS)
-            } else {
-                Duration::from_millis(EVERY_MILLIS)
-            };
-            tokio::time::sleep(wait).await;
-        }
-    }
-
-    /// Reads on a separate thread: file systems may hang, and a credential plugin is a program.
-    async fn look(&self, known: Option<u64>) -> Option<KubeconfigSight> {
-        let lookout = self.lookout.clone();
-        let runtime = tokio::runtime::Handle::current();
-        let looking =
-            tokio::task::spawn_blocking(move || runtime.block_on(lookout.look(known))).await;
-        looking.ok().flatten()
-    }
-
-    fn build(&self, config: Config, state: Lifecycle, generation: &mut u64) -> Lifecycle {
-        let address = config.cluster_url.clone();
-        match client(config) {
-            Ok(client) => {
-                *generation += 1;
-                let server = Arc::new(ApiServer::new(client, *generation, &address));
-                self.clients.send_replace(Some(server));
-                state
-            }
-            Err(error) => {
-                let path = match state {
-                    Lifecycle::KubeconfigLoaded { path } => path,
-                    _ => String::new(),
-                };
-                let error = chain(&error);
-                Lifecycle::KubeconfigUnusable { path, error }
-            }
-        }
-    }
-
-    /// Reports the error of a candidate with precedence while another one is used.
-    async fn set_aside(&self, now: Vec<(String, String)>, noted: &mut Vec<(String, String)>) {
-        for (path, error) in &now {
-            if !noted
-                .iter()
-                .any(|known| (&known.0, &known.1) == (path, error))
-            {
-                let (path, error) = (path.clone(), error.clone());
-                self.say(&Lifecycle::KubeconfigUnusable { path, error })
-                    .await;
-            }
-        }
-        *noted = now;
-    }
-
-    async fn say(&self, state: &Lifecycle) {
-        match state {
-            Lifecycle::WaitingForKubeconfig { path } => {
-                tracing::info!(path, "waiting for a kubeconfig");
-                self.trouble(&format!("no kubeconfig at {path}"));
-            }
-            Lifecycle::KubeconfigUnusable { path, error } => {
-                tracing::warn!(path, error, "the kubeconfig cannot be used");
-                self.trouble(error);
-            }
-            Lifecycle::KubeconfigLoaded { path } => tracing::info!(path, "kubeconfig loaded"),
-            Lifecycle::Unreachable { .. } | Lifecycle::Reachable => {}
-        }
-        let entry = QueueEntry::Note {
-            stamp: self.clock.stamp(),
-            note: Note::Lifecycle(state.clone()),
-        };
-        self.queue.push(entry).await;
-    }
-
-    fn trouble(&self, words: &str) {
-        // The current client stays in use.
-        if self.clients.borrow().is_none() {
-            self.health.set_reachable(Some(words));
-        }
-    }
-}
-
-/// Returns whether a kubeconfig with new content was loaded.
-const fn is_reload(state: &Lifecycle, is_new: bool) -> bool {
-    is_new && matches!(state, Lifecycle::KubeconfigLoaded { .. })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::lifecycle::planted::{damages, leaked, planted};
+    use crate::server::client;
 
     const GOOD: &str = "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters:\n- name: k\n  cluster:\n    server: http://127.0.0.1:1\n    certificate-authority: ca.crt\ncontexts:\n- name: c\n  context: {cluster: k, user: u}\n- name: other\n  context: {cluster: nowhere, user: u}\nusers:\n- name: u\n  user: {}\n";
 
@@ -719,12 +594,10 @@ mod tests {
     /// Returns every message that results from a kubeconfig, before redaction.
     async fn words_of(lookout: &Lookout) -> String {
         let (config, mut words) = match lookout.look(None).await {
-            Some(KubeconfigSight::Usable {
-                path,
-                config,
-                set_aside,
-                ..
-            }) => (Some(config), format!("{path} {set_aside:?}")),
+            Some(KubeconfigSight::Usable { candidates, .. }) => {
+                let one = candidates.into_iter().next().expect("a candidate");
+                (Some(one.config), one.path)
+            }
             Some(KubeconfigSight::Unusable { path, error, .. }) => {
                 (None, format!("{error}: {path}"))
             }

@@ -3,6 +3,7 @@
 //! a run: it is recorded.
 
 mod ending;
+mod follower;
 mod kubeconfig;
 mod past;
 #[cfg(test)]

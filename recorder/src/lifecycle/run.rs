@@ -1,7 +1,8 @@
 //! One run: opens the reel, starts every task, ends them in order, and reports how it ended.
 
 use super::ending::{Ending, OnceWhole, Signals};
-use super::kubeconfig::{Follower, Lookout};
+use super::follower::{Follower, FollowerPorts};
+use super::kubeconfig::Lookout;
 use super::past::EarlierRuns;
 use super::sealing::{SealOutcome, seal_at_end};
 use super::supervise::Supervisor;
@@ -459,14 +460,16 @@ impl RecordingRun {
             limits: WatchLimits::default(),
         });
         let mut tasks = JoinSet::new();
-        let follower = Follower {
-            lookout: Lookout::new(options.kubeconfig, options.context),
-            clients,
-            refused: refused_seen,
-            queue: Arc::clone(&queue),
-            health: Arc::clone(&health),
-            clock,
-        };
+        let follower = Follower::new(
+            Lookout::new(options.kubeconfig, options.context),
+            FollowerPorts {
+                clients,
+                refused: refused_seen,
+                queue: Arc::clone(&queue),
+                health: Arc::clone(&health),
+                clock,
+            },
+        );
         tasks.spawn(follower.run());
         let mut closing = follow_marks(options.marks, is_fresh, &front.desk, stop_seen.clone());
         closing.spawn(Sampler::new(&options.metrics, &clients_seen, &queue, clock).run(stop_seen));

@@ -324,8 +324,50 @@ fn absent_then_broken_then_minimal_then_full_and_nothing_is_lost() -> Result<()>
     assert_eq!(lists.count(), 1, "the switch kept the place");
     let observed = observing.end(SURE)?;
     assert!(observed.status.success(), "{}", observed.log);
-    assert_eq!(way(&observed.notes()?, &job), "wbmBmF", "{}", observed.log);
+    assert_eq!(way(&observed.notes()?, &job), "wbmBF", "{}", observed.log);
     assert_eq!(observed.metadata("reached-cluster")?, "true");
+    let reel = observed.file("artifacts", ".reel")?;
+    Account::of(&reel, &job.cluster, &["endpoints"])?.check_whole()?;
+    Ok(())
+}
+
+/// Nothing listens there.
+const DEAD: &str = "http://127.0.0.1:1";
+
+#[test]
+fn a_better_kubeconfig_that_does_not_work_is_not_used() -> Result<()> {
+    let job = Job::new()?;
+    // Both are there at the start, and the better one leads nowhere.
+    let dead = Kubeconfig::Elsewhere(DEAD.to_owned());
+    job.deliver(&job.full(), &dead)?;
+    job.deliver(&job.minimal(), &Kubeconfig::Good)?;
+    let observing = job.observe(&[])?;
+    Job::await_reached(&observing)?;
+    job.await_live(&observing)?;
+    let full = format!("path={:?}", job.full().display().to_string());
+    observing.until_said(&full, SURE)?;
+    job.write(1)?;
+    // It is used as soon as it works, and not left for another one that does not.
+    job.deliver(&job.full(), &Kubeconfig::Good)?;
+    observing.until_said(&format!("kubeconfig loaded {full}"), SURE)?;
+    job.write(2)?;
+    settle(&job.cluster, "endpoints", SURE)?;
+    job.deliver(&job.full(), &dead)?;
+    let minimal = format!("path={:?}", job.minimal().display().to_string());
+    observing.until_said(&format!("kubeconfig loaded {minimal}"), SURE)?;
+    job.write(3)?;
+    settle(&job.cluster, "endpoints", SURE)?;
+    let observed = observing.end(SURE)?;
+    assert!(observed.status.success(), "{}", observed.log);
+    assert_eq!(
+        observed.metadata("outcome")?,
+        "recorded",
+        "{}",
+        observed.log
+    );
+    let outages = observed.notes()?.into_iter();
+    let mut outages = outages.filter(|note| matches!(note, Note::OutageBegan { .. }));
+    assert_eq!(outages.next(), None, "{}", observed.log);
     let reel = observed.file("artifacts", ".reel")?;
     Account::of(&reel, &job.cluster, &["endpoints"])?.check_whole()?;
     Ok(())
