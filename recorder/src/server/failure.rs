@@ -30,16 +30,29 @@ pub(crate) enum FailureKind {
 /// Phrases of the TLS library for a certificate that was not accepted.
 const TLS_WORDS: [&str; 4] = ["certificate", "fatal alert", "handshake", "TLS"];
 
+/// What the library says of a connection that was cut, as by the end of the server's process.
+const CUT_OFF: &str = "without sending TLS close_notify";
+
+impl FailureKind {
+    /// Reads the kind of a failure that is not about credentials.
+    fn of_words(words: &str) -> Self {
+        let words = words.replace(CUT_OFF, "");
+        if TLS_WORDS.iter().any(|word| words.contains(word)) {
+            Self::Tls
+        } else {
+            Self::Transport
+        }
+    }
+}
+
 impl Failure {
     /// Describes an error of the client.
     pub(crate) fn new(error: &kube::Error) -> Self {
         let words = chain(error);
         let kind = if is_about_credentials(error) {
             FailureKind::Credentials
-        } else if TLS_WORDS.iter().any(|word| words.contains(word)) {
-            FailureKind::Tls
         } else {
-            FailureKind::Transport
+            FailureKind::of_words(&words)
         };
         Self { kind, words }
     }
@@ -161,6 +174,15 @@ mod tests {
             proxy_url: Box::new(proxy.parse().expect("a URL")),
         };
         assert!(!chain(&unsupported).contains("canary"));
+    }
+
+    #[test]
+    fn a_connection_that_is_cut_is_not_a_certificate_that_is_refused() {
+        let cut = "client error (SendRequest): connection error: peer closed connection without sending TLS \
+            close_notify: https://docs.rs/rustls/latest/rustls/manual/_03_howto/index.html#unexpected-eof";
+        assert_eq!(FailureKind::of_words(cut), FailureKind::Transport);
+        let refused = "client error (Connect): invalid peer certificate: UnknownIssuer";
+        assert_eq!(FailureKind::of_words(refused), FailureKind::Tls);
     }
 
     #[test]
