@@ -250,7 +250,13 @@ fn first_lists_larger_than_the_reel_may_be_are_said_to_be_left_out() -> Result<(
     ensure!(size.largest() <= MAX_BYTES, "{} bytes", size.largest());
     let opened = Reel::open(&reel)?;
     let out = left_out(&opened);
-    check_order(&out)?;
+    // An object that is too large for the file ends its resource when it comes, which may be before the others.
+    let (large, others): (Vec<_>, Vec<_>) = out
+        .iter()
+        .cloned()
+        .partition(|(_, name)| name == "deployments.apps");
+    ensure!(large.len() == 1, "{out:?}");
+    check_order(&others)?;
     check_silence(&opened, &out)?;
     ensure!(out.iter().any(|(_, name)| name == "endpoints"), "{out:?}");
     drop(opened);
