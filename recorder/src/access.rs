@@ -52,9 +52,14 @@ impl StatusToken {
 
     /// Compares digests, so that the duration of the comparison reveals nothing about the token.
     fn is_in(&self, headers: &HeaderMap) -> bool {
-        let sent = headers.get(AUTHORIZATION).map(http::HeaderValue::as_bytes);
-        let digest = |bytes: &[u8]| digest(&SHA256, bytes);
-        sent.is_some_and(|sent| digest(sent).as_ref() == digest(self.header().as_bytes()).as_ref())
+        let sent = headers.get(AUTHORIZATION);
+        let sent = sent.and_then(|value| value.to_str().ok()?.split_once(' '));
+        let digest = |token: &str| digest(&SHA256, token.as_bytes());
+        // The name of the scheme is case-insensitive (RFC 9110).
+        sent.is_some_and(|(scheme, token)| {
+            scheme.eq_ignore_ascii_case("Bearer")
+                && digest(token.trim_start()).as_ref() == digest(&self.0).as_ref()
+        })
     }
 }
 
@@ -218,6 +223,10 @@ mod tests {
             assert!(with.check_mark(caller, &none).is_err());
         }
         assert_eq!(with.check_metrics(&sent), Ok(()));
+        let lower = headers(&[(AUTHORIZATION, "bearer 0123456789abcdef")]);
+        assert_eq!(with.check_metrics(&lower), Ok(()));
+        let basic = headers(&[(AUTHORIZATION, "Basic 0123456789abcdef")]);
+        assert!(with.check_metrics(&basic).is_err());
         assert!(with.check_metrics(&wrong).is_err());
         let browser = headers(&[(AUTHORIZATION, SENT), (ORIGIN, "null")]);
         assert!(with.check_mark(here, &browser).is_err());

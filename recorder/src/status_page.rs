@@ -163,14 +163,15 @@ impl StatusPage {
                 access.check_mark(caller, headers).map_err(owned)?;
                 self.take_mark(body, &front.desk).await
             }
-            (&Method::GET, path) => {
+            // Of HEAD, the connection sends the head only.
+            (&Method::GET | &Method::HEAD, path) => {
                 if path == "/metrics" {
                     access.check_metrics(headers).map_err(owned)?;
                 }
                 show(path, &front.health)
             }
             _ => {
-                let only = "only GET, and POST /mark\n";
+                let only = "only GET, HEAD, and POST /mark\n";
                 Err((StatusCode::METHOD_NOT_ALLOWED, only.to_owned()))
             }
         }
@@ -508,6 +509,9 @@ mod tests {
         ] {
             assert_eq!(server.code(request).await, code, "{request:?}");
         }
+        let head = server.ask("HEAD /healthz HTTP/1.1\r\n\r\n").await;
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+        assert!(head.ends_with("\r\n\r\n"), "{head}");
         let huge = format!("GET /healthz HTTP/1.1\r\nx: {}", "y".repeat(MAX_HEAD));
         assert_eq!(server.code(&huge).await, "431");
         let twice = server.ask(&HEALTHZ.repeat(2)).await;
