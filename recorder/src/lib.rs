@@ -36,7 +36,9 @@ pub use lifecycle::{
     Recorder, RecordingSummary, StatusHandle, catch_file_limit, catch_signals, context_names,
 };
 pub use marks::{MarkError, MarkPlace, leave_mark};
-pub use observer::{LABELS, Observation, ObserverOutcome, job_labels, observe};
+pub use observer::{
+    CompletenessSummary, LABELS, Observation, ObserverOutcome, job_labels, observe,
+};
 pub use options::{
     DEFAULT_MAX_BYTES, JobPlaces, KubeconfigSource, LEAST_MAX_BYTES, LEAST_MAX_MEMORY,
     RecorderOptions, SealPolicy,

@@ -1,5 +1,6 @@
 //! `kubereel observe`: maps the environment of a CI job to an observer. The exit code is always 0.
 
+mod completeness;
 mod diagnosis;
 
 use super::recording::{self, RecordingArgs, SealWhen, parse_duration};
@@ -123,7 +124,11 @@ fn observed(args: &Args, mut options: RecorderOptions) -> Result<ObserverOutcome
     let runtime = recording::runtime()?;
     let mut outcome = runtime.block_on(async {
         let mut telling = None;
-        let observation = Observation { folder, options };
+        let observation = Observation {
+            folder,
+            options,
+            read: completeness::completeness,
+        };
         let outcome = Box::pin(observe(observation, |status| {
             telling = Some(tokio::spawn(recording::tell(status)));
         }))

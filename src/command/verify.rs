@@ -197,27 +197,21 @@ fn print_outages(
         outages.total_secs
     );
     labelled(screen, "API outages", &text)?;
-    let real: Vec<&OutageSummary> = outages
-        .each
-        .iter()
-        .filter(|outage| !outage.before_first_answer)
-        .collect();
-    for outage in real.iter().take(LISTED) {
-        let span = outage.to.micros_since(outage.from);
-        let mut parts = vec![
-            format!(
-                "{} – {}",
-                timeline.written(outage.from),
-                timeline.written(outage.to)
-            ),
-            duration(span),
-        ];
-        parts.extend(outage.endpoint.clone());
-        parts.extend(outage.class.clone());
-        parts.push(outage.error.clone());
-        labelled(screen, "  outage", &harmless(&parts.join(" · ")))?;
+    for outage in outages.counted().take(LISTED) {
+        labelled(screen, "  outage", &outage_line(timeline, outage))?;
     }
-    print_rest(screen, real.len(), "outages")
+    print_rest(screen, outages.count, "outages")
+}
+
+/// Describes an outage.
+pub(super) fn outage_line(timeline: &Timeline, outage: &OutageSummary) -> String {
+    let (from, to) = (timeline.written(outage.from), timeline.written(outage.to));
+    let span = duration(outage.to.micros_since(outage.from));
+    let mut parts = vec![format!("{from} – {to}"), span];
+    parts.extend(outage.endpoint.clone());
+    parts.extend(outage.class.clone());
+    parts.push(outage.error.clone());
+    harmless(&parts.join(" · ")).into_owned()
 }
 
 /// Says what complete means: where every revision has its event nothing can be missing, else the streams
@@ -399,16 +393,7 @@ fn resource_lines(timeline: &Timeline, one: &ResourceProof) -> Vec<String> {
         ResourceCompleteness::NeverListed => vec!["never listed completely".to_owned()],
         _ => vec![format!("known {span}, incomplete")],
     };
-    for gap in one.gaps.iter().take(LISTED) {
-        let missing = gap.missing_at_most.map_or_else(
-            || "may miss changes".to_owned(),
-            |most| format!("may miss up to {}", count(most, "change")),
-        );
-        lines.push(gap_line(timeline, gap, &missing));
-    }
-    if one.gaps.len() > LISTED {
-        lines.push(format!("{} more gaps: -o json", one.gaps.len() - LISTED));
-    }
+    lines.extend(missing_lines(timeline, one, LISTED));
     for gap in one.reconstructed.iter().take(LISTED) {
         let words = format!(
             "reconstructed: {} read back,",
@@ -421,12 +406,26 @@ fn resource_lines(timeline: &Timeline, one: &ResourceProof) -> Vec<String> {
         let words = format!("nothing lost: every revision after {from} up to {to} is explained,");
         lines.push(gap_line(timeline, gap, &words));
     }
-    for unseen in one.unseen.iter().take(LISTED) {
+    lines
+}
+
+/// Says in which times changes of a resource may be missing: the first gaps, then the first other times.
+pub(super) fn missing_lines(timeline: &Timeline, one: &ResourceProof, most: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for gap in one.gaps.iter().take(most) {
+        let missing = gap.missing_at_most.map_or_else(
+            || "may miss changes".to_owned(),
+            |most| format!("may miss up to {}", count(most, "change")),
+        );
+        lines.push(gap_line(timeline, gap, &missing));
+    }
+    if one.gaps.len() > most {
+        lines.push(format!("{} more gaps: -o json", one.gaps.len() - most));
+    }
+    for unseen in one.unseen.iter().take(most) {
         let (from, to) = (timeline.written(unseen.from), timeline.written(unseen.to));
-        lines.push(format!(
-            "not observed between {from} and {to}: {}",
-            unseen.why
-        ));
+        let why = &unseen.why;
+        lines.push(format!("not observed between {from} and {to}: {why}"));
     }
     lines
 }

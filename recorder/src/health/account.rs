@@ -1,12 +1,12 @@
-//! Summarizes the notes of a run for its report at the end: the kubeconfig, gaps, outages,
-//! resources that were not covered. It is bounded: no more of each kind than a page shows.
+//! Summarizes the notes of a run while it is recorded: the way to the cluster, and what the server refused. It is
+//! bounded: no more of each kind than a page shows. What the reel holds in the end is read from the reel.
 
 use super::interruption::{InterruptionLine, InterruptionReport};
 use crate::number::len64;
 use crate::queue::QueueEntry;
 use kubereel_format::{
-    Elapsed, Gap, GapId, GapVerdict, Lifecycle, NotCoveredReason, Note, REDACTION_PREFIX,
-    RecordedAt, ResourceId, Stamp, qualified,
+    Elapsed, Lifecycle, NotCoveredReason, Note, REDACTION_PREFIX, RecordedAt, ResourceId, Stamp,
+    qualified,
 };
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -34,9 +34,6 @@ pub(crate) struct RunAccount {
     pub(crate) clusters: CappedList<String>,
     /// Whether a server ever responded.
     pub(crate) is_reached: bool,
-    pub(crate) gaps: CappedList<AccountGap>,
-    /// The outages: begin, end, and the failure.
-    pub(crate) outages: CappedList<AccountOutage>,
     /// Resources that are not covered although they could be.
     pub(crate) not_covered: CappedList<String>,
     /// The number of marks.
@@ -44,30 +41,6 @@ pub(crate) struct RunAccount {
     /// What was redacted, as text.
     pub(crate) redaction: Option<String>,
     names: BTreeMap<ResourceId, String>,
-    /// The index of each gap among the reported ones.
-    judged: BTreeMap<GapId, usize>,
-}
-
-/// A reported gap.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AccountGap {
-    pub(crate) resource: String,
-    pub(crate) gap: Gap,
-    /// Its outcome, if it is known.
-    pub(crate) verdict: Option<GapVerdict>,
-}
-
-/// An outage.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AccountOutage {
-    /// The endpoint.
-    pub(crate) endpoint: String,
-    /// Its begin.
-    pub(crate) from: RecordedAt,
-    /// Its end; `None` if it lasted to the end.
-    pub(crate) to: Option<RecordedAt>,
-    /// The failure.
-    pub(crate) error: String,
 }
 
 /// The first of many, and their number.
@@ -144,10 +117,8 @@ impl RunAccount {
     pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let labels = self.labels.iter_mut().map(|(_, value)| value);
         let way = self.way.kept.iter_mut().map(|(_, words)| words);
-        let outages = self.outages.kept.iter_mut().map(|outage| &mut outage.error);
         labels
             .chain(way)
-            .chain(outages)
             .chain(&mut self.clusters.kept)
             .chain(&mut self.not_covered.kept)
             .chain(&mut self.redaction)
@@ -175,35 +146,6 @@ impl RunAccount {
                 }
                 self.names.insert(info.id, name);
             }
-            Note::Gap(gap) => self.gap(gap),
-            Note::GapJudged {
-                gap,
-                verdict,
-                missing_at_most,
-                ..
-            } => {
-                let place = self.judged.get(gap);
-                if let Some(kept) = place.and_then(|place| self.gaps.kept.get_mut(*place)) {
-                    kept.verdict = Some(*verdict);
-                    kept.gap.missing_at_most = missing_at_most.or(kept.gap.missing_at_most);
-                }
-            }
-            Note::OutageBegan {
-                endpoint,
-                class,
-                error,
-                since_micros,
-            } => {
-                // Saturates: it is a bound of the time, shown to people.
-                let since = i64::try_from(*since_micros).unwrap_or(i64::MAX);
-                self.outages.push(AccountOutage {
-                    endpoint: endpoint.clone(),
-                    from: RecordedAt::from_micros(at.micros.saturating_sub(since)),
-                    to: None,
-                    error: format!("{}: {error}", class.as_str()),
-                });
-            }
-            Note::OutageEnded { endpoint, .. } => self.over(endpoint, at),
             Note::NotCovered {
                 group,
                 version,
@@ -246,26 +188,6 @@ impl RunAccount {
         let name = self.names.get(&resource).cloned();
         name.unwrap_or_else(|| format!("resource {}", resource.0))
     }
-
-    fn gap(&mut self, gap: &Gap) {
-        let name = self.name(gap.resource);
-        if self.gaps.kept.len() < TOLD {
-            self.judged.insert(gap.id, self.gaps.kept.len());
-        }
-        self.gaps.push(AccountGap {
-            resource: name,
-            gap: gap.clone(),
-            verdict: None,
-        });
-    }
-
-    fn over(&mut self, endpoint: &str, at: RecordedAt) {
-        let mut open = self.outages.kept.iter_mut().rev();
-        let open = open.find(|outage| outage.to.is_none() && outage.endpoint == endpoint);
-        if let Some(outage) = open {
-            outage.to = Some(at);
-        }
-    }
 }
 
 /// Returns whether it means missing data: a resource that is gone, or whose storage another one
@@ -283,21 +205,6 @@ const fn is_loss(reason: NotCoveredReason) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubereel_format::{GapCause, OutageClass};
-
-    fn gap(id: u32) -> Note {
-        Note::Gap(Gap {
-            id: GapId(id),
-            resource: ResourceId(7),
-            from_rv: None,
-            to_rv: "9".to_owned(),
-            from_time: RecordedAt::default(),
-            to_time: RecordedAt::default(),
-            cause: GapCause::Expired,
-            missing_at_most: None,
-            differences: 0,
-        })
-    }
 
     fn account(notes: Vec<Note>) -> RunAccount {
         let tally = NoteTally::default();
@@ -309,50 +216,17 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_counted_when_they_are_no_longer_told() {
-        let mut notes: Vec<Note> = (0..150).map(gap).collect();
-        notes.push(Note::GapJudged {
-            gap: GapId(3),
-            verdict: GapVerdict::Reconstructed,
-            reconstructed: 1,
-            missing_at_most: None,
-            requests: 1,
+    fn what_is_no_longer_kept_is_counted() {
+        let not = |number| Note::NotCovered {
+            group: String::new(),
+            version: "v1".to_owned(),
+            plural: format!("r{number}"),
+            reason: NotCoveredReason::Forbidden,
             detail: String::new(),
-        });
-        let account = account(notes);
-        assert_eq!(account.gaps.all, 150);
-        assert_eq!(account.gaps.kept.len(), TOLD);
-        let verdicts: Vec<_> = account.gaps.kept.iter().map(|kept| kept.verdict).collect();
-        assert_eq!(verdicts.iter().flatten().count(), 1);
-        assert_eq!(verdicts.get(3), Some(&Some(GapVerdict::Reconstructed)));
-    }
-
-    #[test]
-    fn an_outage_ends_at_its_own_endpoint() {
-        let began = |endpoint: &str| Note::OutageBegan {
-            endpoint: endpoint.to_owned(),
-            class: OutageClass::Connect,
-            error: "refused".to_owned(),
-            since_micros: 250_000,
         };
-        let account = account(vec![
-            began("a"),
-            began("b"),
-            Note::OutageEnded {
-                endpoint: "a".to_owned(),
-                failed: 2,
-            },
-        ]);
-        let ends: Vec<bool> = account
-            .outages
-            .kept
-            .iter()
-            .map(|outage| outage.to.is_some())
-            .collect();
-        assert_eq!(ends, [true, false]);
-        let first = account.outages.kept.first().expect("an outage");
-        assert_eq!(first.from.micros, 750_000);
-        assert_eq!(first.error, "no connection: refused");
+        let account = account((0..150).map(not).collect());
+        assert_eq!(account.not_covered.all, 150);
+        assert_eq!(account.not_covered.kept.len(), TOLD);
     }
 
     #[test]

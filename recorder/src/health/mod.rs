@@ -6,7 +6,7 @@ mod counters;
 mod interruption;
 mod reach;
 
-pub(crate) use account::{AccountGap, RunAccount};
+pub(crate) use account::RunAccount;
 pub use counters::RecorderStatus;
 pub(crate) use counters::{Health, RecordingProgress, ResourceCoverage};
 

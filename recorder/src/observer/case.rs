@@ -1,10 +1,10 @@
 //! The test cases of the JUnit file about a recording. They judge the recording, not the cluster,
-//! and only report that no problem was met: `kubereel verify` proves completeness.
+//! and only report that no problem was met: `kubereel verify` proves completeness. Nothing about the content of the
+//! reel is said before its history was read.
 
-use crate::health::AccountGap;
 use crate::number::len64;
-use crate::observer::report::{ObserverReport, ReportStage, secs, time};
-use kubereel_format::{GapVerdict, harmless};
+use crate::observer::report::{CompletenessSummary, ObserverReport, ReportStage, time};
+use kubereel_format::harmless;
 use std::borrow::Cow;
 
 /// A test case and its result.
@@ -49,15 +49,15 @@ pub(super) fn cases(report: &ObserverReport) -> Vec<ReportCase> {
         ),
         case(
             "[Monitor:kubereel-recording] the recording has no gap that was not read back",
-            if_reached(report, gaps),
+            if_read(report, gaps),
         ),
         case(
             "[Monitor:kubereel-recording] the recorder followed every resource until it ended",
-            if_reached(report, covered),
+            if_read(report, covered),
         ),
         case(
             "[Monitor:kubereel-recording] the API answered while it was recorded",
-            if_reached(report, answered),
+            if_read(report, answered),
         ),
         case(
             "[Monitor:kubereel-recording] secrets were redacted by policy",
@@ -100,9 +100,9 @@ fn reached(report: &ObserverReport) -> ObserverCaseResult {
     )
 }
 
-fn if_reached(
+fn if_read(
     report: &ObserverReport,
-    ask: fn(&ObserverReport) -> ObserverCaseResult,
+    ask: fn(&ObserverReport, &CompletenessSummary) -> ObserverCaseResult,
 ) -> ObserverCaseResult {
     if matches!(
         report.stage,
@@ -113,57 +113,24 @@ fn if_reached(
     if !report.account.is_reached {
         return unknown("no cluster was reached");
     }
-    ask(report)
-}
-
-fn gaps(report: &ObserverReport) -> ObserverCaseResult {
-    let gaps = &report.account.gaps;
-    let open: Vec<String> = open_gaps(report).map(gap_words).collect();
-    let more_gaps = gaps.all - len64(gaps.kept.len());
-    if open.is_empty() && more_gaps == 0 {
-        let count = gaps.all;
-        return fine(&format!("{count} gaps were met, all read back"));
+    match &report.completeness {
+        Some(read) => ask(report, read),
+        None => unknown("the recorder has not read its reel: run kubereel verify"),
     }
-    let first = open.first().cloned().unwrap_or_default();
-    let more = more_gaps + len64(open.len().saturating_sub(1));
-    trouble(&and_more(first, more), &open)
 }
 
-/// Returns the gaps that were not read back.
-fn open_gaps(report: &ObserverReport) -> impl Iterator<Item = &AccountGap> {
-    let gaps = report.account.gaps.kept.iter();
-    gaps.filter(|kept| kept.verdict != Some(GapVerdict::Reconstructed))
-}
-
-/// Counts the gaps that were not read back; every gap beyond the kept ones counts.
-pub(in crate::observer) fn open_gap_count(report: &ObserverReport) -> u64 {
-    let gaps = &report.account.gaps;
-    len64(open_gaps(report).count()) + gaps.all - len64(gaps.kept.len())
-}
-
-fn gap_words(kept: &AccountGap) -> String {
-    let gap = &kept.gap;
-    let span = secs(gap.to_time.micros_since(gap.from_time));
-    let missing = gap.missing_at_most.map_or_else(
-        || "changes may be missing".to_owned(),
-        |most| format!("at most {most} changes missing"),
-    );
-    let verdict = kept.verdict.map_or("", GapVerdict::as_str);
-    let mut words = format!(
-        "{} – {} ({span} s) of {}, {}, {missing}",
-        time(gap.from_time),
-        time(gap.to_time),
-        // Not with a colon behind it: what follows `secrets:` is redacted.
-        kept.resource,
-        gap.cause.as_str()
-    );
-    if !verdict.is_empty() {
-        words.extend([", ", verdict]);
+fn gaps(_: &ObserverReport, read: &CompletenessSummary) -> ObserverCaseResult {
+    match (read.missing.as_slice(), read.closed_gaps) {
+        ([], 0) => fine("no gap"),
+        ([], 1) => fine("1 gap: every change in it was read back, or nothing changed"),
+        ([], gaps) => fine(&format!(
+            "{gaps} gaps: every change in them was read back, or nothing changed"
+        )),
+        (missing, _) => trouble_of(missing),
     }
-    words
 }
 
-fn covered(report: &ObserverReport) -> ObserverCaseResult {
+fn covered(report: &ObserverReport, read: &CompletenessSummary) -> ObserverCaseResult {
     let standing = &report.standing;
     let behind = standing
         .resources
@@ -184,46 +151,25 @@ fn covered(report: &ObserverReport) -> ObserverCaseResult {
             "the cluster did not answer at the end, and what changed meanwhile is not recorded{why}"
         ));
     }
-    let ours = len64(lines.len());
-    lines.extend(report.account.not_covered.kept.iter().cloned());
-    let all = report.account.not_covered.all + ours;
-    match lines.first() {
-        None if standing.resources == 0 => unknown("no resource was followed"),
-        None => fine(&format!("{} resources", standing.resources)),
-        Some(first) => trouble(&and_more(first.clone(), all.saturating_sub(1)), &lines),
+    lines.extend(read.not_recorded.iter().cloned());
+    match lines.as_slice() {
+        [] if read.resources == 0 => unknown("no resource was followed"),
+        [] => fine(&format!("{} resources", read.resources)),
+        lines => trouble_of(lines),
     }
 }
 
-fn answered(report: &ObserverReport) -> ObserverCaseResult {
-    let outages = &report.account.outages;
-    let lines: Vec<String> = outages
-        .kept
-        .iter()
-        .map(|outage| {
-            let until = outage.to.map_or_else(|| "the end".to_owned(), time);
-            let to = outage.to.unwrap_or(report.at);
-            let span = secs(to.micros_since(outage.from));
-            format!(
-                "{}: {} – {until} ({span} s): {}",
-                outage.endpoint,
-                time(outage.from),
-                outage.error
-            )
-        })
-        .collect();
-    match lines.first() {
-        None if !report.standing.is_reachable => trouble(
+fn answered(report: &ObserverReport, read: &CompletenessSummary) -> ObserverCaseResult {
+    match read.outages.as_slice() {
+        [] if !report.standing.is_reachable => trouble(
             &match report.standing.trouble.as_str() {
                 "" => "it did not answer at the end".to_owned(),
                 trouble => format!("it did not answer at the end: {trouble}"),
             },
-            &lines,
+            &[],
         ),
-        None => fine("no outage was noticed"),
-        Some(first) => trouble(
-            &and_more(first.clone(), outages.all.saturating_sub(1)),
-            &lines,
-        ),
+        [] => fine("no outage was noticed"),
+        outages => trouble_of(outages),
     }
 }
 
@@ -234,12 +180,22 @@ fn redacted(report: &ObserverReport) -> ObserverCaseResult {
     }
 }
 
-fn and_more(first: String, more: u64) -> String {
-    if more == 0 {
-        first
-    } else {
-        format!("{first} (and {more} more)")
+/// The number of lines that a case prints one by one.
+const LISTED: usize = 100;
+
+/// A finding of several lines, the first of which stands for all.
+fn trouble_of(lines: &[String]) -> ObserverCaseResult {
+    let more = |shown: usize| len64(lines.len().saturating_sub(shown));
+    let first = lines.first().cloned().unwrap_or_default();
+    let headline = match more(1) {
+        0 => first,
+        more => format!("{first} (and {more} more)"),
+    };
+    let mut listed: Vec<String> = lines.iter().take(LISTED).cloned().collect();
+    if more(LISTED) > 0 {
+        listed.push(format!("and {} more: kubereel verify", more(LISTED)));
     }
+    trouble(&headline, &listed)
 }
 
 // A server's text may have several lines: joined to one, it cannot imitate a line of the report.

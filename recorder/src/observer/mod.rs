@@ -8,3 +8,4 @@ mod output;
 mod report;
 
 pub use observe::{LABELS, Observation, ObserverOutcome, job_labels, observe};
+pub use report::CompletenessSummary;

@@ -7,11 +7,11 @@ use crate::error::RecordError;
 use crate::health::{RecorderStatus, RunAccount};
 use crate::lifecycle::{Recorder, RecordingSummary, StatusHandle, WholeReel};
 use crate::observer::output::ObserverFolder;
-use crate::observer::report::{ObserverReport, ReportStage};
+use crate::observer::report::{CompletenessSummary, ObserverReport, ReportStage};
 use crate::options::RecorderOptions;
 use kubereel_format::SessionEnd;
 use kubereel_redact::Redactor;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -28,6 +28,9 @@ const REPORTED_EVERY: Duration = Duration::from_mins(1);
 /// The message for a file that is not packed.
 const NOT_PACKED: &str = "not packed: the file is whole, and larger than it need be";
 
+/// The part of the grace period, as a divisor, that reading the ended recording may take.
+const SHARE_OF_GRACE: u32 = 6;
+
 /// What to observe, and where to write it.
 #[derive(Clone, Debug)]
 pub struct Observation {
@@ -35,6 +38,8 @@ pub struct Observation {
     pub folder: PathBuf,
     /// How to record; the observer chooses the path of the reel and the file of marks.
     pub options: RecorderOptions,
+    /// Reads what an ended recording says; `None` if it cannot be read.
+    pub read: fn(&Path) -> Option<CompletenessSummary>,
 }
 
 /// The outcome.
@@ -57,7 +62,11 @@ pub async fn observe(
     begun: impl FnOnce(StatusHandle),
 ) -> ObserverOutcome {
     let clock = Clock::start();
-    let Observation { folder, options } = observation;
+    let Observation {
+        folder,
+        options,
+        read,
+    } = observation;
     let not_begun = |words: String| ObserverOutcome {
         words: "not begun".to_owned(),
         reel: None,
@@ -84,6 +93,7 @@ pub async fn observe(
         clock,
         failed: Mutex::default(),
         last_report: Mutex::default(),
+        read,
     };
     observer.run(options, begun).await
 }
@@ -95,6 +105,7 @@ struct Observer {
     failed: Mutex<Vec<String>>,
     /// The last report.
     last_report: Mutex<Option<ObserverReport>>,
+    read: fn(&Path) -> Option<CompletenessSummary>,
 }
 
 impl Observer {
@@ -103,6 +114,7 @@ impl Observer {
         options: RecorderOptions,
         begun: impl FnOnce(StatusHandle),
     ) -> ObserverOutcome {
+        let patience = options.grace.map(|grace| grace / SHARE_OF_GRACE);
         let recorder = match Recorder::open(options) {
             Ok(recorder) => recorder,
             Err(error) => {
@@ -131,7 +143,19 @@ impl Observer {
                 observer.report_running(&status);
             }));
         };
-        observer.end(ended, &status)
+        let completeness = observer.read_reel(patience).await;
+        observer.end(ended, completeness, &status)
+    }
+
+    /// Reads what the ended recording says. A disk may hang: that must not hold up the end.
+    async fn read_reel(&self, patience: Option<Duration>) -> Option<CompletenessSummary> {
+        let (read, path) = (self.read, self.output.reel());
+        let reading = tokio::task::spawn_blocking(move || read(&path));
+        let read = match patience {
+            Some(patience) => tokio::time::timeout(patience, reading).await.ok()?,
+            None => reading.await,
+        };
+        read.ok().flatten()
     }
 
     /// Writes the reports, unless the run has said how it ended.
@@ -186,21 +210,24 @@ impl Observer {
     fn end(
         &self,
         ended: Result<RecordingSummary, RecordError>,
+        completeness: Option<CompletenessSummary>,
         status: &StatusHandle,
     ) -> ObserverOutcome {
         let is_whole = match ended {
             Ok(summary) => {
-                self.packed(&summary);
+                self.complete(Some(&summary), completeness);
                 true
             }
             // The file is complete; only packing took too long.
             Err(error) if self.has_ended() => {
                 self.failed_to(error.to_string());
+                self.complete(None, completeness);
                 false
             }
             Err(error) => {
                 self.failed_to(error.to_string());
                 let mut report = self.report(ReportStage::Failed(error.to_string()), Some(status));
+                report.completeness = completeness;
                 // The streams have ended: what was followed is what the last report said.
                 if let Some(last) = lock(&self.last_report).as_ref()
                     && report.standing.resources == 0
@@ -225,15 +252,22 @@ impl Observer {
             .is_some_and(|last_report| matches!(last_report.stage, ReportStage::Ended(_)))
     }
 
-    /// Reports the state of the file again, if it has changed.
-    fn packed(&self, summary: &RecordingSummary) {
+    /// Reports the ended file again: its size once it was packed, and what it says.
+    fn complete(
+        &self,
+        packed: Option<&RecordingSummary>,
+        completeness: Option<CompletenessSummary>,
+    ) {
         let last_report = lock(&self.last_report).clone();
         let Some(mut report) = last_report else {
             return;
         };
-        report.reel_bytes = summary.file_bytes;
-        if let Some(why) = &summary.unpacked {
-            report.file_words = format!("{NOT_PACKED}: {why}");
+        report.completeness = completeness;
+        if let Some(summary) = packed {
+            report.reel_bytes = summary.file_bytes;
+            if let Some(why) = &summary.unpacked {
+                report.file_words = format!("{NOT_PACKED}: {why}");
+            }
         }
         self.write(report);
     }
@@ -244,6 +278,7 @@ impl Observer {
         ObserverReport {
             stage,
             account,
+            completeness: None,
             at: self.clock.stamp().wall,
             reel: self.output.reel_name(),
             // The failed step may have made it larger than the last commit.

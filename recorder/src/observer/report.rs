@@ -18,7 +18,7 @@
 
 use crate::health::{RecorderStatus, RunAccount};
 use crate::number::len64;
-use crate::observer::case::{ObserverCaseResult, cases, open_gap_count};
+use crate::observer::case::{ObserverCaseResult, cases};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use jiff::Timestamp;
@@ -40,6 +40,25 @@ pub(in crate::observer) enum ReportStage {
     Failed(String),
 }
 
+/// What the history of the ended recording says; the caller of the observer reads it. Each text is one line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CompletenessSummary {
+    /// The last moment of the recording.
+    pub end: RecordedAt,
+    /// The number of events.
+    pub events: u64,
+    /// The number of recorded resources.
+    pub resources: u64,
+    /// The times in which changes may be missing, with their resources.
+    pub missing: Vec<String>,
+    /// The number of other gaps: their changes were read back, or nothing changed.
+    pub closed_gaps: u64,
+    /// The resources that could not be recorded.
+    pub not_recorded: Vec<String>,
+    /// The outages of the API.
+    pub outages: Vec<String>,
+}
+
 /// The whole report.
 #[derive(Clone, Debug)]
 pub(in crate::observer) struct ObserverReport {
@@ -47,6 +66,8 @@ pub(in crate::observer) struct ObserverReport {
     pub(in crate::observer) stage: ReportStage,
     /// The summary of its notes.
     pub(in crate::observer) account: RunAccount,
+    /// What the reel says, once it was read.
+    pub(in crate::observer) completeness: Option<CompletenessSummary>,
     /// The counters when the signal to end arrived.
     pub(in crate::observer) standing: RecorderStatus,
     /// When the signal to end arrived, or now.
@@ -79,7 +100,15 @@ impl ObserverReport {
                 texts.push(words);
             }
         }
-        for text in texts.into_iter().chain(self.account.texts_mut()) {
+        let read = self.completeness.iter_mut();
+        let read = read.flat_map(|read| {
+            let missing = read.missing.iter_mut();
+            missing
+                .chain(&mut read.not_recorded)
+                .chain(&mut read.outages)
+        });
+        let account = self.account.texts_mut();
+        for text in texts.into_iter().chain(account).chain(read) {
             *text = redactor.words(text).into_owned();
         }
         self
@@ -103,6 +132,7 @@ impl ObserverReport {
             ReportStage::Ended(_) if cases.iter().any(|case| is_bad(&case.verdict)) => {
                 "recorded, with findings"
             }
+            ReportStage::Ended(_) if self.completeness.is_none() => "recorded, not verified",
             ReportStage::Ended(_) => "recorded",
         }
     }
@@ -156,12 +186,14 @@ pub(in crate::observer) fn summary(report: &ObserverReport) -> String {
     if !report.file_words.is_empty() {
         lines.push(format!("            {}", report.file_words));
     }
+    let read = report.completeness.as_ref();
     if let Some(began) = account.began {
-        let span = secs(report.at.micros_since(began));
+        let end = read.map_or(report.at, |read| read.end);
+        let span = secs(end.micros_since(began));
         lines.push(format!(
             "recorded    {} – {} ({span} s)",
             time(began),
-            time(report.at)
+            time(end)
         ));
     }
     match &report.stage {
@@ -176,8 +208,8 @@ pub(in crate::observer) fn summary(report: &ObserverReport) -> String {
     }
     lines.push(format!(
         "events      {} of {} resources",
-        report.standing.events(),
-        report.standing.resources
+        read.map_or(report.standing.events(), |read| read.events),
+        read.map_or(report.standing.resources, |read| read.resources)
     ));
     for (name, value) in &account.labels {
         lines.push(format!("label       {name}={value}"));
@@ -220,9 +252,13 @@ pub(in crate::observer) fn metadata(report: &ObserverReport) -> String {
     rows.insert("kubereel-reel", report.reel.clone());
     rows.insert("kubereel-reel-bytes", report.reel_bytes.to_string());
     rows.insert("kubereel-reached-cluster", account.is_reached.to_string());
-    rows.insert("kubereel-events", report.standing.events().to_string());
-    rows.insert("kubereel-gaps", open_gap_count(report).to_string());
-    rows.insert("kubereel-outages", account.outages.all.to_string());
+    let mut events = report.standing.events();
+    if let Some(read) = &report.completeness {
+        events = read.events;
+        rows.insert("kubereel-gaps", read.missing.len().to_string());
+        rows.insert("kubereel-outages", read.outages.len().to_string());
+    }
+    rows.insert("kubereel-events", events.to_string());
     rows.insert("kubereel-marks", account.marks.to_string());
     if let Some(began) = account.began {
         rows.insert("kubereel-began", time(began));
@@ -313,11 +349,10 @@ mod tests {
         let mut account = RunAccount::default();
         let words = format!("no answer: {known}: 407");
         account.clusters.kept.push(words.clone());
-        account.not_covered.kept.push(words.clone());
-        account.not_covered.all = 1;
         let report = ObserverReport {
             stage: ReportStage::Failed(words.clone()),
             account,
+            completeness: None,
             standing: RecorderStatus::default(),
             at: RecordedAt::default(),
             reel: "run.reel".to_owned(),

@@ -7,6 +7,7 @@
 
 use crate::counttext::{count, inflected, number};
 use crate::coverage::GapOutcome;
+use crate::select::ExcludedResource;
 use crate::summary::{
     AccountSummary, DamageSummary, GapSummary, NotCoveredSummary, OutageSummary, UnseenSummary,
     not_covered_summaries, note_texts, outage_summaries,
@@ -106,20 +107,31 @@ impl Proof {
                 .accounts()
                 .err()
                 .map(|error| error.as_str().to_owned()),
-            outages: outage_sum(timeline),
+            outages: OutageSum::of(timeline),
             clock_steps: timeline.clock_steps(),
         }
     }
 }
 
-fn outage_sum(timeline: &Timeline) -> OutageSum {
-    let each = outage_summaries(timeline);
-    let real = || each.iter().filter(|outage| !outage.before_first_answer);
-    OutageSum {
-        count: real().fold(0, |count, _| count + 1),
+impl OutageSum {
+    /// Sums the outages of a recording.
+    pub fn of(timeline: &Timeline) -> Self {
+        let mut sum = Self {
+            count: 0,
+            total_secs: 0.0,
+            each: outage_summaries(timeline),
+        };
+        sum.count = count_of(sum.counted().count());
+        let spans = sum.counted().map(|outage| outage.span_secs);
         // The sum of nothing is negative zero.
-        total_secs: real().map(|outage| outage.span_secs).sum::<f64>().abs(),
-        each,
+        sum.total_secs = spans.sum::<f64>().abs();
+        sum
+    }
+
+    /// Returns the outages that count: those after the first response.
+    pub fn counted(&self) -> impl Iterator<Item = &OutageSummary> {
+        let each = self.each.iter();
+        each.filter(|outage| !outage.before_first_answer)
     }
 }
 
@@ -156,22 +168,21 @@ fn reasons(timeline: &Timeline, integrity: &Integrity, resources: &[ResourceProo
             reasons.push(count(found, &format!("resource {words}")));
         }
     }
-    let refused = refused(timeline);
+    let refused = count_of(refused(timeline).count());
     if refused > 0 {
         reasons.push(count(refused, "resource that could not be recorded"));
     }
     reasons
 }
 
-/// Counts the resources that were never recorded although they could have been.
-fn refused(timeline: &Timeline) -> u64 {
+/// Returns the resources that were never recorded although they could have been.
+fn refused(timeline: &Timeline) -> impl Iterator<Item = &ExcludedResource> {
     let known = |group: &str, plural: &str| {
         let mut infos = timeline.resources().iter();
         infos.any(|info| info.group == group && info.plural == plural)
     };
     let excluded = timeline.resources().excluded().iter();
-    let refused = excluded.filter(|one| one.is_loss() && !known(&one.group, &one.plural));
-    count_of(refused.count())
+    excluded.filter(move |one| one.is_loss() && !known(&one.group, &one.plural))
 }
 
 /// The completeness of a resource.

@@ -374,6 +374,33 @@ fn a_better_kubeconfig_that_does_not_work_is_not_used() -> Result<()> {
 }
 
 #[test]
+fn a_better_kubeconfig_whose_token_is_refused_is_not_used() -> Result<()> {
+    let job = Job::new()?;
+    let token = "token-of-this-cluster".to_owned();
+    job.cluster
+        .set(|settings| settings.token = Some(token.clone()));
+    job.deliver(&job.minimal(), &Kubeconfig::WithToken(token))?;
+    let observing = job.observe(&[])?;
+    Job::await_reached(&observing)?;
+    job.await_live(&observing)?;
+    // It comes while the minimal one is recorded with.
+    let other = Kubeconfig::WithToken("token-of-another-cluster".to_owned());
+    job.deliver(&job.full(), &other)?;
+    let full = format!("path={:?}", job.full().display().to_string());
+    observing.until_said(&full, SURE)?;
+    job.write(1)?;
+    settle(&job.cluster, "endpoints", SURE)?;
+    let observed = observing.end(SURE)?;
+    let log = &observed.log;
+    assert_eq!(observed.metadata("outcome")?, "recorded", "{log}");
+    assert_eq!(observed.metadata("outages")?, "0", "{log}");
+    assert!(!log.contains("token-of-another-cluster"), "{log}");
+    let reel = observed.file("artifacts", ".reel")?;
+    Account::of(&reel, &job.cluster, &["endpoints"])?.check_whole()?;
+    Ok(())
+}
+
+#[test]
 fn a_cluster_that_never_comes_is_an_outcome() -> Result<()> {
     let job = Job::new()?;
     let observing = job.observe(&[])?;
@@ -479,6 +506,42 @@ fn an_end_during_an_outage_is_in_time_and_claims_nothing() -> Result<()> {
         junit.contains("what changed meanwhile is not recorded"),
         "{junit}"
     );
+    Ok(())
+}
+
+#[test]
+fn what_the_files_say_of_gaps_is_what_verify_says() -> Result<()> {
+    let mut job = Job::new()?;
+    job.deliver(&job.full(), &Kubeconfig::Good)?;
+    let observing = job.observe(&[])?;
+    job.await_live(&observing)?;
+    settle(&job.cluster, "endpoints", SURE)?;
+    job.cluster.go_down()?;
+    job.write(1)?;
+    job.write(2)?;
+    job.cluster.compact(job.cluster.revision());
+    job.cluster.accept()?;
+    job.await_live(&observing)?;
+    settle(&job.cluster, "endpoints", SURE)?;
+    let observed = observing.end(GRACE)?;
+    assert_eq!(observed.metadata("outcome")?, "recorded, with findings");
+    let reel = observed.file("artifacts", ".reel")?;
+    let verified = Command::new(program()?).arg("verify").arg(&reel).output()?;
+    let verified = String::from_utf8(verified.stdout)?;
+    let lines = verified.lines().filter_map(|line| {
+        let (resource, words) = line.trim().split_once(' ')?;
+        let words = words.trim();
+        let is_missing = words.starts_with("may miss") || words.starts_with("not observed");
+        is_missing.then(|| format!("{resource} {words}"))
+    });
+    let lines: Vec<String> = lines.collect();
+    let is_gap = |line: &String| line.starts_with("endpoints may miss up to ");
+    assert!(lines.iter().any(is_gap), "{verified}");
+    assert_eq!(observed.metadata("gaps")?, lines.len().to_string());
+    let summary = observed.text("artifacts", "-summary.txt")?;
+    for line in &lines {
+        assert!(summary.contains(line), "{line}: {summary}");
+    }
     Ok(())
 }
 
