@@ -52,6 +52,22 @@ fn an_operator_that_was_degraded_fails() {
 }
 
 #[test]
+fn an_operator_that_the_platform_does_not_name_fails_too() {
+    for (of, bad, good, id) in [
+        ("Available", "False", "True", AVAILABLE),
+        ("Degraded", "True", "False", DEGRADED),
+    ] {
+        let reel = quiet()
+            .operator("aro", &[(of, bad, "NoPods")])
+            .at("10:35:00")
+            .operator("aro", &[(of, good, "AsExpected")]);
+        let verdicts = judged(reel.until("11:00:00"), id);
+        let name = format!("[bz-Unknown] clusteroperator/aro should not change condition/{of}");
+        assert_eq!(verdicts.names_of_failed(), [name.as_str()]);
+    }
+}
+
+#[test]
 fn quiet_operators_pass() {
     for id in [AVAILABLE, DEGRADED] {
         let verdicts = judged(quiet().until("11:00:00"), id);
