@@ -286,7 +286,7 @@ pub(crate) fn installation_words(timeline: &Timeline, noise: &InstallationNoise)
         .completed
         .map_or("the end of the reel".to_owned(), |at| timeline.written(at));
     format!(
-        "  - installation: {} until {until} that {} normal while a cluster is being installed; to see them: {}",
+        "  - installation: {} until {until} that {} normal while a cluster is being installed; its course: {}",
         count(noise.count, "sign"),
         inflected(noise.count, "is", "are"),
         with_given_reel("kubereel install REEL"),

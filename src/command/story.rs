@@ -185,40 +185,42 @@ fn is_end_known(timeline: &Timeline, list: &ProblemList) -> bool {
 
 /// Says what had not recovered at the end.
 fn ending(timeline: &Timeline, story: &ClusterStory, listed: &[&Problem]) -> String {
-    let open: Vec<String> = story
-        .list
-        .open()
-        .take(MOST_PROBLEMS)
-        .map(|problem| harmless(&problem.object.label()).into_owned())
-        .collect();
-    match open.as_slice() {
-        [] if story.list.checked.is_empty() => "At the end: not known".to_owned(),
-        [] if has_losses(timeline) => {
+    let open = first_labels(story.list.open());
+    match open.as_str() {
+        "" if story.list.checked.is_empty() => "At the end: not known".to_owned(),
+        "" if has_losses(timeline) => {
             "At the end: not known, as parts of the reel cannot be read".to_owned()
         }
-        [] if listed.iter().any(|problem| problem.to.is_none()) => {
+        "" if listed.iter().any(|problem| problem.to.is_none()) => {
             "At the end: whether all of it had recovered was not observed".to_owned()
         }
-        [] if is_end_unobserved(timeline) => {
+        "" if is_end_unobserved(timeline) => {
             "At the end: not known, as changes before it may be missing".to_owned()
         }
-        [] if listed.is_empty() => "At the end: no open problem".to_owned(),
-        [] => {
+        "" if listed.is_empty() => "At the end: no open problem".to_owned(),
+        "" => {
             let all = story.list.roots();
-            let deleted = all.filter(|problem| problem.ends_by_deletion);
-            let deleted = deleted
-                .take(MOST_PROBLEMS)
-                .map(|problem| problem.object.label());
-            match deleted.collect::<Vec<_>>().join(", ").as_str() {
+            match first_labels(all.filter(|problem| problem.ends_by_deletion)).as_str() {
                 "" => "At the end: all of it had recovered".to_owned(),
-                names => format!(
-                    "At the end: no open problem; deleted without recovery: {}",
-                    harmless(names)
-                ),
+                labels => {
+                    format!("At the end: no open problem; deleted without recovery: {labels}")
+                }
             }
         }
-        open => format!("At the end: not recovered: {}", open.join(", ")),
+        open => format!("At the end: not recovered: {open}"),
     }
+}
+
+/// Lists the objects of the first problems, and counts the others.
+fn first_labels<'a>(problems: impl Iterator<Item = &'a Problem>) -> String {
+    let labels = problems.map(|problem| harmless(&problem.object.label()).into_owned());
+    let mut labels: Vec<String> = labels.collect();
+    let more = labels.len().saturating_sub(MOST_PROBLEMS);
+    labels.truncate(MOST_PROBLEMS);
+    if more > 0 {
+        labels.push(format!("and {more} more"));
+    }
+    labels.join(", ")
 }
 
 /// Words a problem and what it led to.

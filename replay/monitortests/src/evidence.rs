@@ -29,7 +29,12 @@ impl RunName<'_> {
 pub fn shown_by(run: &RunName<'_>, finding: &TestFinding) -> Option<String> {
     let reel = quoted(run.reel?);
     let subject = &finding.subject;
-    let at = run.written(finding.from);
+    // An Event's own time may be before the recording.
+    let from = finding.from;
+    let at = run.written(
+        run.span
+            .map_or(from, |(start, end)| from.clamp(start, end.max(start))),
+    );
     // With its group: a plural alone may be that of another group's resource.
     let resource = subject.resource.as_str();
     let namespace = match subject.namespace.as_str() {

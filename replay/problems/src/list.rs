@@ -17,7 +17,7 @@ use crate::rank::ProblemRanking;
 use crate::refusal::Refusals;
 use crate::sign::{Sign, SignKind};
 use crate::signs::FULL;
-use crate::span::{SLACK, SignEnd, SignSpan, between};
+use crate::span::{SLACK, SignEnd, SignSpan, between, is_same_but_for_numbers};
 use kubereel_cluster::{ClusterHistory, RecordMark, Retrieval, StatusCondition};
 use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
 use kubereel_history::field::{is_being_deleted, text};
@@ -492,7 +492,15 @@ impl<'a> ListBuilder<'a> {
         let count = self.count_of(&root, spans, kind);
         let ends: Option<Vec<RecordedAt>> = own.clone().map(|span| span.end.at()).collect();
         let reason = &telling.sign.reason;
-        let reasons = own.filter_map(|span| span.reason_from(reason));
+        // A back-off is the word for the failure before it.
+        let is_back_off = reason.ends_with("BackOff");
+        let reasons = own.clone().filter_map(|span| {
+            let mark = span.reason_from(reason)?;
+            Some(if is_back_off { span.from } else { mark })
+        });
+        let message = &telling.sign.message;
+        let worded = own.filter(|span| is_same_but_for_numbers(&span.sign.message, message));
+        let worded = worded.map(|span| span.message_from.unwrap_or(span.from));
         let is_older = spans
             .iter()
             .any(|(_, _, span)| span.is_older && span.from == from);
@@ -509,12 +517,8 @@ impl<'a> ListBuilder<'a> {
             to: if is_open { None } else { last },
             kind_from: kind_from.unwrap_or(telling.from),
             kind_to: ends.and_then(|ends| ends.into_iter().max()),
-            // A back-off is the word for the failure before it.
-            reason_from: reasons
-                .min()
-                .filter(|_| !reason.ends_with("BackOff"))
-                .unwrap_or(telling.from),
-            message_from: telling.message_from.unwrap_or(telling.from),
+            reason_from: reasons.min().unwrap_or(telling.from),
+            message_from: worded.min().unwrap_or(telling.from),
             unknown_end,
             is_older,
             since,
@@ -653,7 +657,13 @@ impl<'a> ListBuilder<'a> {
         }
         let order = |(_, _, span): &&GroupedSpan| {
             let lasted = lasted.get(&(span.sign.kind, span.sign.reason.as_str()));
-            (span.sign.kind, Reverse(lasted.copied()), span.from)
+            let has_ended = span.end.at().is_some();
+            (
+                span.sign.kind,
+                Reverse(lasted.copied()),
+                has_ended,
+                span.from,
+            )
         };
         let open = spans.iter().filter(|(_, _, span)| span.end.at().is_none());
         let Some((_, _, open)) = open.min_by_key(order) else {

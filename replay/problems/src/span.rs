@@ -254,7 +254,7 @@ impl SignSpan {
 }
 
 /// Returns whether two messages differ at most in numbers, such as those of restarts and Nodes.
-fn is_same_but_for_numbers(one: &str, other: &str) -> bool {
+pub(crate) fn is_same_but_for_numbers(one: &str, other: &str) -> bool {
     let parts = |text| str::split(text, |letter: char| letter.is_ascii_digit());
     let words = |text| parts(text).filter(|part| !part.is_empty());
     one == other || words(one).eq(words(other))

@@ -255,7 +255,9 @@ impl SharedChanges {
             let writers = stepped.authors.writers().iter();
             let by = writers.map(|writer| writer.manager.clone()).collect();
             let changes = stepped.changes.map(|changes| {
-                let named = changes.into_iter().map(|one| (one.path.to_string(), one));
+                let known = changes.into_iter();
+                let known = known.filter(|one| one.kind != ChangeKind::Unknown);
+                let named = known.map(|one| (one.path.to_string(), one));
                 let meant = named.filter(|(path, one)| is_meant(path, one, &info.kind));
                 meant.collect()
             });

@@ -3,7 +3,6 @@
 use super::Reading;
 use crate::sign::{Sign, SignKind};
 use kubereel_cluster::{PodStage, StatusCondition, WaitingTrouble};
-use kubereel_history::counttext::count;
 use kubereel_history::field::{at, is_being_deleted, is_true, items, number, text};
 use kubereel_history::timetext;
 use serde_json::Value;
@@ -203,9 +202,8 @@ fn exit(pod: &Value, status: &Value, ended: &Value) -> Sign {
     let (reason, words) = (text(ended, "/reason"), text(ended, "/message").trim());
     let restarts = number(status, "/restartCount").unwrap_or_default();
     let mut message = format!("container {name} exited with code {code}");
-    match restarts {
-        ..=0 => {}
-        _ => message = format!("{message}, {}", count(restarts.unsigned_abs(), "restart")),
+    if restarts > 0 {
+        message = format!("{message}, restart count {restarts}");
     }
     let kind = if reason == "OOMKilled" {
         let limits = items(pod, "/spec/containers").iter();
@@ -305,7 +303,7 @@ mod tests {
         );
         assert_eq!(
             signs.first().map(|sign| sign.message.as_str()),
-            Some("container web exited with code 1, 3 restarts: no such file")
+            Some("container web exited with code 1, restart count 3: no such file")
         );
     }
 

@@ -208,7 +208,10 @@ fn restarts_that_no_version_shows_are_a_problem_with_a_count() {
     assert_eq!(lines(&list), ["Pod shop/px Error"]);
     let one = first(&list);
     assert_eq!((one.count, one.is_open()), (4, false));
-    assert_eq!(one.message, "container app exited with code 1, 7 restarts");
+    assert_eq!(
+        one.message,
+        "container app exited with code 1, restart count 7"
+    );
     let report = life(3, 7).judged("14:15:00");
     let verdict = report.verdict_of("container-exit");
     assert_eq!(verdict, Some(CaseVerdict::Fail));
