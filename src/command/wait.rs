@@ -231,10 +231,17 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
         };
         let is_last = is_last || part.is_over;
         let timeline = &state.timeline;
+        let mut timeout = args.timeout;
+        if options
+            .deadline
+            .is_none_or(|deadline| Instant::now() >= deadline)
+        {
+            timeout = timeout.filter(|timeout| *timeout == 0);
+        }
         let search = SearchedTime {
             from: part.asked_from,
             to: part.to.unwrap_or(timeline.last_cut()),
-            timeout: args.timeout.filter(|timeout| *timeout == 0),
+            timeout,
         };
         let unreadable = UnreadableObjects::default();
         let mut targets = targets::find(timeline, args, search, &unreadable)?;

@@ -66,6 +66,13 @@ fn timeouts_are_recorded_time() {
     timed("3s").code(1).says("timed out");
     timed("4s").code(0);
     timed("-1s").code(0);
+    // Nothing is known of the time behind the recording.
+    let never = format!("{APP}=q --from 14:00:12");
+    for more in ["", "--never"] {
+        kubereel!("wait {reel} pod/a {never} --timeout 1h {more}")
+            .code(4)
+            .says("recording ends at");
+    }
     for timeout in ["", "5", "+5s", "--5s", "soon"] {
         timed(timeout).code(2).says("expected a duration");
     }

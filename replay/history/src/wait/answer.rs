@@ -69,7 +69,9 @@ impl WaitSpan {
         let mut to = Self::instant(timeline, resource, to);
         if let Some(timeout) = timeout_micros {
             let latest = Self::instant(timeline, resource, timeline.moved(from.at, timeout));
-            if latest.at < to.at {
+            // Behind the end of the recording nothing is known: a shorter recording is no answer.
+            let is_open = to.below >= timeline.reel().end() && to.at <= timeline.end();
+            if latest.at < to.at || is_open {
                 to = ReelInstant {
                     below: latest.below.max(from.below),
                     at: latest.at,
