@@ -101,6 +101,10 @@ const fn new_style(health: Option<StateHealth>) -> Style {
 
 fn push_values(line: &mut StyledLine, change: &Change, new_style: Style) {
     match (change.kind, &change.old, &change.new) {
+        (ChangeKind::Unknown, ..) => {
+            let words = "may have changed: redacted in two sessions of the recorder";
+            line.push(Style::Wary, words);
+        }
         (ChangeKind::Reordered, Some(old), Some(new)) => {
             line.push(Style::Plain, format!("order {} → {}", list(old), list(new)));
         }

@@ -15,9 +15,9 @@ use crate::words::count;
 use kubereel_cluster::{StateKind, VersionChanges};
 use kubereel_format::{RecordedAt, ResourceInfo};
 use kubereel_history::{
-    Certainty, ComparedBodies, ComparisonScope, Cut, Field, LabelSelector, Moment,
-    ObjectDifference, ObjectFate, ObjectFilter, ObjectVersion, ResourceMoment, ResourceSnapshot,
-    Timeline, differing, harmless, timetext,
+    Certainty, Change, ChangeKind, ComparedBodies, ComparisonScope, Cut, Field, LabelSelector,
+    Moment, ObjectDifference, ObjectFate, ObjectFilter, ObjectVersion, ResourceMoment,
+    ResourceSnapshot, Timeline, differing, harmless, timetext,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,7 +148,8 @@ pub(crate) fn answer(
         shows_managed_fields: args.show_managed_fields,
         shows_resource_version: false,
     };
-    let found = print_differences(timeline, args, &compared, &scope, &unreadable, screen)?;
+    let (found, uncompared) =
+        print_differences(timeline, args, &compared, &scope, &unreadable, screen)?;
     let certainties = compared
         .pairs
         .iter()
@@ -158,7 +159,7 @@ pub(crate) fn answer(
     let of_objects = unreadable.report(screen)?;
     Ok(if certainties.clone().any(|one| is_damaged(&one)) {
         Exit::Reel
-    } else if certainties.clone().any(|one| !is_known(one)) {
+    } else if certainties.clone().any(|one| !is_known(one)) || uncompared > 0 {
         Exit::Unknown
     } else if args.exit_code && found > 0 {
         Exit::No
@@ -284,10 +285,10 @@ fn state_pair<'a>(
 struct ChangedObject<'a> {
     pair: &'a StatePair<'a>,
     differing: &'a ObjectDifference,
-    changes: Vec<kubereel_history::Change>,
+    changes: Vec<Change>,
 }
 
-/// Reads and prints what differs; gives how many objects do.
+/// Reads and prints what differs; gives how many objects do, and of how many more that is not known.
 fn print_differences(
     timeline: &Timeline,
     args: &Args,
@@ -295,7 +296,7 @@ fn print_differences(
     scope: &ComparisonScope,
     unreadable: &UnreadableObjects,
     screen: &mut Console,
-) -> Result<u64, CommandError> {
+) -> Result<(u64, u64), CommandError> {
     let all: Vec<(&StatePair<'_>, ObjectDifference)> = compared
         .pairs
         .iter()
@@ -315,7 +316,7 @@ fn print_differences(
     } else {
         None
     };
-    let mut found = 0;
+    let (mut found, mut uncompared) = (0, 0);
     let cuts = |pair: &StatePair<'_>| (pair.before.cut, pair.after.cut);
     let mut done = 0;
     for part in all.chunk_by(|(one, _), (other, _)| cuts(one) == cuts(other)) {
@@ -341,7 +342,12 @@ fn print_differences(
             if changes.is_empty() && !is_whole {
                 continue;
             }
-            found += 1;
+            let is_unknown = |change: &Change| change.kind == ChangeKind::Unknown;
+            if !changes.is_empty() && changes.iter().all(is_unknown) {
+                uncompared += 1;
+            } else {
+                found += 1;
+            }
             let one = ChangedObject {
                 pair,
                 differing,
@@ -356,26 +362,43 @@ fn print_differences(
     if list.is_some() {
         JsonList::end(screen)?;
     }
-    let states = |pair: &StatePair<'_>| {
-        is_known(&pair.states.0.certainty) && is_known(&pair.states.1.certainty)
-    };
-    let known = if compared.unknown.is_empty() && compared.pairs.iter().all(states) {
-        ""
-    } else {
-        " as far as both states are known"
-    };
-    screen.aside(match found {
-        0 => format!("nothing differs{known}"),
-        1 => format!("1 object differs{known}"),
-        found => format!("{} differ{known}", count(found, "object")),
-    })?;
+    print_sum(compared, (found, uncompared), screen)?;
     if let Some(field) = scope.fields.first().filter(|_| found == 0) {
         let field = harmless(&field.to_string()).into_owned();
         screen.aside(format!(
             "hint: to see whether objects have {field}: kubereel history REEL RESOURCE/NAME --field {field}"
         ))?;
     }
-    Ok(found)
+    Ok((found, uncompared))
+}
+
+/// Says how many objects differ, and of how many that is not known.
+fn print_sum(
+    compared: &DiffStates<'_>,
+    (found, uncompared): (u64, u64),
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let states = |pair: &StatePair<'_>| {
+        is_known(&pair.states.0.certainty) && is_known(&pair.states.1.certainty)
+    };
+    let is_all = compared.unknown.is_empty() && compared.pairs.iter().all(states);
+    let known = if is_all && uncompared == 0 {
+        ""
+    } else {
+        " as far as both states are known"
+    };
+    match found {
+        0 if uncompared > 0 => {}
+        0 => screen.aside(format!("nothing differs{known}"))?,
+        1 => screen.aside(format!("1 object differs{known}"))?,
+        found => screen.aside(format!("{} differ{known}", count(found, "object")))?,
+    }
+    if uncompared == 0 {
+        return Ok(());
+    }
+    let those = count(uncompared, "object");
+    let words = format!("{those} may differ: redacted in two sessions of the recorder");
+    screen.aside(screen.err_paint().wary(&words))
 }
 
 /// How many resources are named one by one.

@@ -3,7 +3,7 @@
 //! unchanged values are carried along.
 
 use crate::body_reader::QueryError;
-use crate::changes::{ComparisonScope, FieldPath, FieldStep, count, matched};
+use crate::changes::{ChangeKind, ComparisonScope, FieldPath, FieldStep, count, matched};
 use crate::object::ObjectForm;
 use crate::object_version::ObjectVersion;
 use crate::origin::{OriginSource, OriginTree, OriginUpdate, OriginWalk, VersionOrigin};
@@ -93,12 +93,19 @@ impl Timeline {
             // Without a uid, the versions before are those of a deleted object of the name.
             walk.last = None;
         }
-        // Redacted values of two sessions have other hashes.
-        let is_other_session = before.is_some_and(|before| !self.is_one_session(before, seq));
+        // Redacted values of two sessions have other hashes, also if nothing changed.
+        let other_session = before.filter(|before| !self.is_one_session(*before, seq));
         let mut now = Cow::Borrowed(&new);
-        if is_other_session && let Some((value, _, _)) = &mut walk.last {
-            *value = without_hashes(value);
-            now = Cow::Owned(without_hashes(&new));
+        if let (Some(before), Some((value, _, _))) = (other_session, &mut walk.last) {
+            if self.is_one_version(before, seq) {
+                *value = without_hashes(value);
+                now = Cow::Owned(without_hashes(&new));
+            } else {
+                let scope = ComparisonScope::default();
+                let changes = self.field_changes(&scope, (before, value), (seq, &new));
+                let mut kinds = changes.iter().map(|change| change.kind);
+                walk.is_torn |= kinds.any(|kind| kind == ChangeKind::Unknown);
+            }
         }
         let before = walk.last.as_ref().map(|(value, _, at)| (value, *at));
         let mut brought = self.brought(resource, seq, before, &now);

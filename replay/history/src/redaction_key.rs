@@ -1,7 +1,7 @@
 //! Marks of redacted values in two versions. Each session hashes what it redacts with a key of its own: of two
-//! sessions, equal values have other hashes, and only the lengths can be compared.
+//! sessions, equal values have other hashes: other lengths prove a change, equal ones do not prove that there was none.
 
-use crate::changes::{Change, ComparisonScope};
+use crate::changes::{Change, ChangeKind, ComparisonScope};
 use crate::timeline::Timeline;
 use kubereel_format::{REDACTED, REDACTED_BASE64, Seq};
 use serde_json::Value;
@@ -13,17 +13,42 @@ const WORD: &str = "redacted-by-kubereel-";
 const HASH: usize = 16;
 
 impl Timeline {
-    /// Returns the differences of two versions. Redacted values of two sessions differ if their lengths do.
+    /// Returns the differences of two versions. Whether a redacted value of two sessions changed is unknown, unless its
+    /// length did.
     pub fn field_changes(
         &self,
         scope: &ComparisonScope,
         old: (Seq, &Value),
         new: (Seq, &Value),
     ) -> Vec<Change> {
-        if self.is_one_session(old.0, new.0) {
-            return scope.changes(old.1, new.1);
+        let all = scope.changes(old.1, new.1);
+        if all.is_empty() || self.is_one_session(old.0, new.0) {
+            return all;
         }
-        scope.changes(&without_hashes(old.1), &without_hashes(new.1))
+        let mut known = scope.changes(&without_hashes(old.1), &without_hashes(new.1));
+        let is_one_version = self.is_one_version(old.0, new.0);
+        let mut changes = Vec::new();
+        for mut change in all {
+            let place = known.iter().position(|one| one.path == change.path);
+            match place {
+                Some(place) => drop(known.remove(place)),
+                None if is_one_version => continue,
+                None => {
+                    change.kind = ChangeKind::Unknown;
+                    (change.old, change.new) = (None, None);
+                }
+            }
+            changes.push(change);
+        }
+        // Without their hashes, the items of a list can have other partners.
+        changes.extend(known);
+        changes
+    }
+
+    /// Returns whether two records have one revision of an object: no value changed in between.
+    pub(crate) fn is_one_version(&self, one: Seq, other: Seq) -> bool {
+        let revision = |seq| self.reel().rv_of(seq);
+        revision(one).is_some() && revision(one) == revision(other)
     }
 
     /// Returns whether one session of a recorder wrote two records.

@@ -158,6 +158,8 @@ pub enum ChangeKind {
     Changed = "changed",
     /// The items of a list were reordered; the values are the identities of those in both lists.
     Reordered = "reordered",
+    /// It is not known whether the value changed: two sessions of a recorder redacted it.
+    Unknown = "unknown",
 }
 }
 
