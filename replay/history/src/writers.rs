@@ -87,10 +87,11 @@ impl<'a> ManagedEntry<'a> {
         }
     }
 
-    /// Returns whether the manager manages a field of an object.
-    pub(crate) fn manages(&self, object: &Value, steps: &[FieldStep]) -> bool {
-        self.fields
-            .is_some_and(|fields| manages(fields, object, steps))
+    /// Returns how far above a field of an object the entry names what it manages: 0 for the field itself; `None` if it
+    /// does not manage it. Of several managers, those that are nearest manage a field: a map that one created empty may
+    /// have members of others.
+    pub(crate) fn distance(&self, object: &Value, steps: &[FieldStep]) -> Option<usize> {
+        distance(self.fields?, object, steps)
     }
 }
 
@@ -114,27 +115,20 @@ fn has_more(old: &Map<String, Value>, new: &Map<String, Value>) -> bool {
     })
 }
 
-fn manages(fields: &Map<String, Value>, value: &Value, steps: &[FieldStep]) -> bool {
+fn distance(fields: &Map<String, Value>, value: &Value, steps: &[FieldStep]) -> Option<usize> {
     // An entry without members of its own covers all members.
     if fields.is_empty() {
-        return true;
+        return Some(steps.len());
     }
     let Some((step, rest)) = steps.split_first() else {
-        return fields.contains_key(".");
+        return fields.contains_key(".").then_some(0);
     };
-    let into = |child: Option<&Value>, value: Option<&Value>| {
-        child
-            .and_then(Value::as_object)
-            .zip(value)
-            .is_some_and(|(fields, value)| manages(fields, value, rest))
-    };
+    let into = |child: &Value, value: &Value| distance(child.as_object()?, value, rest);
     if let FieldStep::Member(name) = step {
-        return into(fields.get(&format!("f:{name}")), value.get(name));
+        return into(fields.get(&format!("f:{name}"))?, value.get(name)?);
     }
-    let Some((at, item)) = item_at(value, step) else {
-        return false;
-    };
-    fields.iter().any(|(name, child)| {
+    let (at, item) = item_at(value, step)?;
+    let distances = fields.iter().filter_map(|(name, child)| {
         let is_item = match name.split_once(':') {
             Some(("k", key)) => has_key(item, key),
             Some(("v", text)) => {
@@ -143,8 +137,9 @@ fn manages(fields: &Map<String, Value>, value: &Value, steps: &[FieldStep]) -> b
             Some(("i", place)) => place.parse() == Ok(at),
             _ => false,
         };
-        is_item && into(Some(child), Some(item))
-    })
+        is_item.then(|| into(child, item)).flatten()
+    });
+    distances.min()
 }
 
 fn item_at<'a>(value: &'a Value, step: &FieldStep) -> Option<(usize, &'a Value)> {
@@ -177,7 +172,16 @@ const MOST_KEYS: usize = 8;
 /// The managers of the current value, by their index in the list of entries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OwnedFields<'a> {
-    nodes: Vec<(usize, &'a Map<String, Value>)>,
+    nodes: Vec<OwnedNode<'a>>,
+}
+
+/// What an entry says of a field.
+#[derive(Clone, Copy, Debug)]
+struct OwnedNode<'a> {
+    entry: usize,
+    fields: &'a Map<String, Value>,
+    /// How far above the field the entry names what it manages.
+    distance: usize,
 }
 
 /// The managed items of a list, indexed.
@@ -186,9 +190,7 @@ pub(crate) struct OwnedListItems<'a> {
 }
 
 struct ItemNode<'a> {
-    entry: usize,
-    /// The node itself, if it covers all of its members.
-    whole: Option<&'a Map<String, Value>>,
+    of: OwnedNode<'a>,
     /// The member names in the keys.
     names: BTreeSet<Vec<String>>,
     by_key: BTreeMap<String, &'a Map<String, Value>>,
@@ -200,7 +202,13 @@ impl<'a> OwnedFields<'a> {
         let nodes = entries.iter().enumerate();
         Self {
             nodes: nodes
-                .filter_map(|(at, entry)| Some((at, entry.fields?)))
+                .filter_map(|(at, entry)| {
+                    Some(OwnedNode {
+                        entry: at,
+                        fields: entry.fields?,
+                        distance: 0,
+                    })
+                })
                 .collect(),
         }
     }
@@ -208,14 +216,13 @@ impl<'a> OwnedFields<'a> {
     /// Descends to a member.
     pub(crate) fn member(&self, name: &str) -> Self {
         let field = format!("f:{name}");
-        let step = |&(entry, node): &(usize, &'a Map<String, Value>)| {
-            let child = if node.is_empty() {
-                // An entry without members of its own covers all members.
-                node
-            } else {
-                node.get(&field)?.as_object()?
-            };
-            Some((entry, child))
+        let step = |node: &OwnedNode<'a>| {
+            // An entry without members of its own covers all members.
+            if node.fields.is_empty() {
+                return Some(node.above());
+            }
+            let fields = node.fields.get(&field)?.as_object()?;
+            Some(OwnedNode { fields, ..*node })
         };
         Self {
             nodes: self.nodes.iter().filter_map(step).collect(),
@@ -227,10 +234,10 @@ impl<'a> OwnedFields<'a> {
         let nodes = self
             .nodes
             .iter()
-            .map(|&(entry, node)| {
+            .map(|&of| {
                 let mut names = BTreeSet::new();
                 let mut by_key = BTreeMap::new();
-                for (name, child) in node {
+                for (name, child) in of.fields {
                     let Some(child) = child.as_object() else {
                         continue;
                     };
@@ -247,12 +254,7 @@ impl<'a> OwnedFields<'a> {
                         by_key.insert(name.clone(), child);
                     }
                 }
-                ItemNode {
-                    entry,
-                    whole: node.is_empty().then_some(node),
-                    names,
-                    by_key,
-                }
+                ItemNode { of, names, by_key }
             })
             .collect();
         OwnedListItems { nodes }
@@ -260,10 +262,22 @@ impl<'a> OwnedFields<'a> {
 
     /// Returns the managers of the current value, which has no members.
     pub(crate) fn managers(&self) -> impl Iterator<Item = usize> {
-        self.nodes
-            .iter()
-            .filter(|(_, node)| node.is_empty() || node.contains_key("."))
-            .map(|(entry, _)| *entry)
+        let is_own =
+            |node: &&OwnedNode<'_>| node.fields.is_empty() || node.fields.contains_key(".");
+        let own = self.nodes.iter().filter(is_own);
+        let nearest = own.clone().map(|node| node.distance).min();
+        let own = own.filter(move |node| Some(node.distance) == nearest);
+        own.map(|node| node.entry)
+    }
+}
+
+impl OwnedNode<'_> {
+    /// Returns what it says of a member of what it covers.
+    const fn above(self) -> Self {
+        Self {
+            distance: self.distance + 1,
+            ..self
+        }
     }
 }
 
@@ -271,7 +285,10 @@ impl<'a> OwnedListItems<'a> {
     /// Descends to an item.
     pub(crate) fn item(&self, at: usize, item: &Value) -> OwnedFields<'a> {
         let step = |node: &ItemNode<'a>| {
-            let child = node.whole.or_else(|| {
+            if node.of.fields.is_empty() {
+                return Some(node.of.above());
+            }
+            let fields = {
                 let keys = node.names.iter().filter_map(|names| {
                     let members = item.as_object()?;
                     let has_all = names.iter().all(|name| members.contains_key(name));
@@ -279,9 +296,9 @@ impl<'a> OwnedListItems<'a> {
                 });
                 let others = [format!("v:{item}"), format!("i:{at}")];
                 keys.chain(others)
-                    .find_map(|key| node.by_key.get(&key).copied())
-            })?;
-            Some((node.entry, child))
+                    .find_map(|key| node.by_key.get(&key).copied())?
+            };
+            Some(OwnedNode { fields, ..node.of })
         };
         OwnedFields {
             nodes: self.nodes.iter().filter_map(step).collect(),
@@ -402,11 +419,14 @@ fn only_managers(
         }
     }
     for leaf in leaves {
-        let mut managers = managed
-            .iter()
-            .filter(|entry| entry.manages(new, leaf.path.steps()));
+        let managers = managed.iter().filter_map(|entry| {
+            let distance = entry.distance(new, leaf.path.steps())?;
+            Some((distance, entry))
+        });
+        let nearest = managers.clone().map(|(distance, _)| distance).min();
+        let mut managers = managers.filter(|(distance, _)| Some(*distance) == nearest);
         // The server itself sets unmanaged fields, such as the generation.
-        let Some(only) = managers.next() else {
+        let Some((_, only)) = managers.next() else {
             continue;
         };
         if managers.next().is_some() {
@@ -437,7 +457,8 @@ mod owned_tests {
         let ports = spec.member("ports").items();
         let web = ports.item(0, &json!({"port": 80, "protocol": "TCP", "name": "web"}));
         let found = |owned: &OwnedFields<'_>| owned.managers().collect::<Vec<_>>();
-        assert_eq!(found(&web.member("port")), [0, 1]);
+        // The second one only created the list.
+        assert_eq!(found(&web.member("port")), [0]);
         // An item is managed apart from its members; a manager of the whole list has them all.
         assert_eq!(found(&web.member("name")), [1]);
         assert_eq!(found(&ports.item(1, &json!({"port": 81}))), [1]);
@@ -557,6 +578,11 @@ mod authors_tests {
         let shared = [entry("m", "", 1, &spec), entry("n", "", 1, &spec)];
         assert!(authors(&object(1, &shared), &object(2, &shared), 300).is_empty());
         assert!(authors(&object(1, &[]), &object(2, &[]), 300).is_empty());
+        // Who created the map does not manage what others put into it.
+        let created = entry("creator", "", 1, &json!({"f:spec": {}}));
+        let patched = [created, entry("m", "", 1, &spec)];
+        let written = authors(&object(1, &patched), &object(2, &patched), 300);
+        assert_eq!(written, ["m/"]);
         let odd = json!([7, {"manager": 1}, {"manager": "x", "fieldsV1": 3}]);
         let with = |value| json!({"metadata": {"managedFields": odd}, "spec": {"a": value}});
         assert!(authors(&with(1), &with(2), 300).is_empty());
