@@ -167,7 +167,7 @@ impl<'a> ObjectSelection<'a> {
                 return Err(CommandError::usage(both));
             }
             let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
-            for resource in resources(timeline, spelt)? {
+            for resource in resources(timeline, spelt, cut)? {
                 let known = targets
                     .iter_mut()
                     .find(|known| known.resource.id == resource.id && !known.names.is_empty());
@@ -182,10 +182,11 @@ impl<'a> ObjectSelection<'a> {
     }
 }
 
-/// Finds a resource, or those of a category.
+/// Finds a resource, or those that are of a category at a moment.
 fn resources<'a>(
     timeline: &'a Timeline,
     spelt: &str,
+    cut: Cut,
 ) -> Result<Vec<&'a ResourceInfo>, CommandError> {
     let place = |info: &ResourceInfo| {
         let name = info.qualified();
@@ -197,7 +198,9 @@ fn resources<'a>(
         let all = timeline.resources().iter();
         let mut of_category: Vec<&ResourceInfo> = all
             .filter(|info| {
-                info.categories.iter().any(|category| category == spelt)
+                let described = timeline.described_at(info, cut);
+                let mut categories = described.categories.iter();
+                categories.any(|category| category == spelt)
                     || spelt == "all" && place(info) < ALL.len()
             })
             .collect();

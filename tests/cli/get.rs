@@ -3,6 +3,7 @@
 
 use super::run::{DEMO, Reel, pods_with_gap};
 use crate::script::{Script, Stream, pod, thing};
+use kubereel_format::{Note, ResourceInfo};
 use serde_json::{Value, json};
 
 #[test]
@@ -22,6 +23,46 @@ fn flow_schemas_are_in_the_order_in_which_they_are_matched() {
     assert!(by_name.is_sorted(), "{by_name:?}");
     assert_eq!(names("exempt catch-all"), ["exempt", "catch-all"]);
     assert_eq!(names("catch-all exempt"), ["catch-all", "exempt"]);
+}
+
+#[test]
+fn short_names_and_categories_are_those_of_the_moment() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let id = script.resource("widgets.example.io", "Widget", &["wd"]);
+        let described = |shorts: &[&str], categories: &[&str]| {
+            let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+            Note::Resource(ResourceInfo {
+                short_names: owned(shorts),
+                categories: owned(categories),
+                verbs: owned(&["list", "watch"]),
+                ..ResourceInfo::new(id, "example.io/v1", "widgets", "Widget")
+            })
+        };
+        script.note(described(&["wd"], &["all"]));
+        let stream = script.connect(id, None);
+        let widget = thing("default", "w", "uid-1");
+        script.initial(stream, widget, 11, &pod(widget, 11, "x"));
+        script.synced(stream, 11);
+        script.wait(5000);
+        script.note(described(&["wx"], &[]));
+        script.wait(5000);
+        script.finish();
+    });
+    for (names, at, is_found) in [
+        ("all", "+3s", true),
+        ("all", "end", false),
+        ("wd", "+3s", true),
+        ("wx", "end", true),
+    ] {
+        let ran = kubereel!("get {reel} {names} -o name --at {at}");
+        assert_eq!(
+            ran.out.contains("/w\n"),
+            is_found,
+            "{names} {at}: {}",
+            ran.err
+        );
+    }
 }
 
 #[test]

@@ -667,13 +667,6 @@ impl Timeline {
     /// answer for a moment, as it was described then.
     pub fn resource_at<'a>(&'a self, named: &'a ResourceInfo, cut: Cut) -> &'a ResourceInfo {
         let namesakes = self.resources().namesakes(named);
-        let as_described = |info: &'a ResourceInfo| {
-            let below = match cut {
-                Cut::Arrival { below, .. } => below,
-                Cut::Revision(rv) => self.revisions().place(info.id, rv).below,
-            };
-            self.resources().described(info.id, below).unwrap_or(info)
-        };
         let best = |wanted: fn(&Certainty) -> bool| {
             let fits = |info: &&&ResourceInfo| wanted(&self.certainty(info.id, cut));
             namesakes.iter().find(fits).copied()
@@ -682,7 +675,16 @@ impl Timeline {
             .or_else(|| best(Certainty::has_state))
             .or_else(|| best(|certainty| matches!(certainty, Certainty::NotCovered { .. })))
             .or_else(|| namesakes.last().copied());
-        as_described(chosen.unwrap_or(named))
+        self.described_at(chosen.unwrap_or(named), cut)
+    }
+
+    /// Returns a resource as it was described at a moment.
+    pub fn described_at<'a>(&'a self, info: &'a ResourceInfo, cut: Cut) -> &'a ResourceInfo {
+        let below = match cut {
+            Cut::Arrival { below, .. } => below,
+            Cut::Revision(rv) => self.revisions().place(info.id, rv).below,
+        };
+        self.resources().described(info.id, below).unwrap_or(info)
     }
 
     /// Returns the resource in whose scope an object of a name was recorded, or the named one: a definition may be

@@ -180,19 +180,21 @@ impl ResourceTable {
     /// When no recorded resource has the name.
     pub fn find(&self, name: &str) -> Result<&ResourceInfo, SelectError> {
         let asked = name.to_lowercase();
-        let rank = |info: &&ResourceInfo| (!info.group.is_empty(), info.id);
-        let whole = self
-            .iter()
-            .filter(|info| bears(info, &asked))
-            .min_by_key(rank);
-        if let Some(info) = whole {
+        // The names of a resource may change while it is recorded: the present ones have precedence.
+        let bore = |info: &ResourceInfo, name: &str| {
+            let mut all = self.descriptions(info.id);
+            all.any(|one| bears(one, name))
+        };
+        let named = self.iter().filter(|info| bore(info, &asked));
+        let rank = |info: &&ResourceInfo| (!bears(info, &asked), !info.group.is_empty(), info.id);
+        if let Some(info) = named.min_by_key(rank) {
             return Ok(info);
         }
         // plural.version.group, and plural.group: the first part of a group may look like a
         // version.
         if let Some((short, rest)) = asked.split_once('.') {
             let in_group = |group: &str| {
-                let of_group = |info: &&ResourceInfo| info.group == group && bears(info, short);
+                let of_group = |info: &&ResourceInfo| info.group == group && bore(info, short);
                 let mut all: Vec<&ResourceInfo> = self.iter().filter(of_group).collect();
                 all.sort_by_key(|info| info.id);
                 all
