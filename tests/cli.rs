@@ -42,6 +42,7 @@ mod cli {
     mod info;
     mod intervals;
     mod kubectl_words;
+    mod one_moment;
     mod opening;
     mod recover;
     pub(crate) mod run;

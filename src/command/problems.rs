@@ -125,6 +125,9 @@ pub(crate) fn times(timeline: &Timeline, problem: &Problem) -> String {
             end.as_str(),
             timeline.written(end.since())
         ),
+        (None, None) if timeline.end() <= problem.from.at => {
+            format!("{from} → end of the recording (seen at one moment)")
+        }
         (None, None) => format!(
             "{from} → end of the recording (at least {})",
             duration(timeline.end().micros_since(problem.from.at))
@@ -156,7 +159,10 @@ pub(crate) fn more_times(
     written: impl Fn(RecordedAt) -> String,
 ) -> impl Iterator<Item = String> {
     let since = problem.since;
-    let since = since.map(|at| format!("since {} by its own clock", written(at)));
+    let since = since.map(|at| {
+        let words = problem.kind.since_words();
+        format!("{words} {} by its own clock", written(at))
+    });
     let later = problem.later_reason();
     let later = later.map(|mark| format!("this reason since {}", written(mark.at)));
     let words = problem.later_message();

@@ -148,8 +148,18 @@ impl Reel {
         Self::import_text("list.json", &list.to_string())
     }
 
+    /// Imports objects as they are at a time.
+    pub(crate) fn import_at(time: &str, objects: &[serde_json::Value]) -> Self {
+        let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": objects});
+        Self::import_with("list.json", &list.to_string(), &["--at", time])
+    }
+
     /// Imports a file.
     pub(crate) fn import_text(name: &str, text: &str) -> Self {
+        Self::import_with(name, text, &[])
+    }
+
+    fn import_with(name: &str, text: &str, options: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let (path, file) = (folder.path().join("test.reel"), folder.path().join(name));
         std::fs::write(&file, text).expect("a file");
@@ -157,7 +167,8 @@ impl Reel {
             _folder: folder,
             path,
         };
-        kubereel(&["import", file.to_str().expect("text"), "-o", reel.path()]).ok();
+        let import = ["import", file.to_str().expect("text"), "-o", reel.path()];
+        kubereel(&[&import, options].concat()).ok();
         reel
     }
 

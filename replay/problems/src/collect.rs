@@ -468,7 +468,9 @@ impl SignCollector {
     }
 
     fn is_first_look(&self, seen: &WatchedEvent<'_>) -> bool {
-        let created = timetext::parsed(text(seen.now, "/metadata/creationTimestamp"));
+        // A tool that leaves the creation out may keep the start of a Pod.
+        let begins = ["/metadata/creationTimestamp", "/status/startTime"];
+        let created = begins.iter().find_map(|begin| field::time(seen.now, begin));
         self.first_looks
             .has(seen.resource.id, seen.evidence, seen.at, created)
     }

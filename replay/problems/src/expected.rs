@@ -7,10 +7,10 @@ use crate::lookup::{read, resources};
 use crate::objects::{GroupedSpan, MOST_OWNERS, ProblemObjects, workload_above};
 use crate::problem::{Cause, Problem, ProblemObject, ProblemSign, UnknownEnd};
 use crate::sign::SignKind;
-use crate::signs::is_killed_by_signal;
+use crate::signs::{FULL, is_killed_by_signal, lacks_more_than_update};
 use crate::span::{SLACK, SignEnd, SignSpan, between, is_creation};
 use kubereel_format::{Evidence, ObjectId, RecordedAt};
-use kubereel_history::field::text;
+use kubereel_history::field::{text, time};
 use kubereel_history::{ChangeKind, Cut, ObjectFilter};
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -134,21 +134,57 @@ impl<'a> ExpectedSpans<'a> {
         let is_open = span.end == SignEnd::Open && unobserved.is_none_or(|(_, is_open)| is_open);
         let end = unknown_since.unwrap_or(self.objects.timeline.end());
         let mut lasting = span.lasted(end);
-        match span.sign.since {
-            // What was there at the beginning has its own word for its age.
-            Some(since) if span.is_older => lasting += between(since, span.from.at),
+        let begin = self.own_begin(span);
+        match (begin, span.sign.since) {
+            (Some(begin), _) => lasting += between(begin, span.from.at),
             // The time that a deletion may take has not begun to run out before its deadline.
-            Some(since) if span.sign.kind.is_deletion() => {
+            (None, Some(since)) if span.sign.kind.is_deletion() => {
                 lasting = between(since.max(span.from.at), span.end.at().unwrap_or(end));
             }
             _ => {}
         }
-        if is_open {
+        let may_be_shorter = begin.is_some() && span.sign.kind.is_since_at_earliest();
+        if is_open && !may_be_shorter {
             normal = (normal / 6).min(span.sign.kind.most_at_end());
             let said = self.normal_if_said_to_fail(span);
             normal = said.map_or(normal, |said| normal.min(said));
         }
-        lasting >= normal
+        lasting >= normal || lasting.is_zero() && is_open && self.is_wrong_at_once(span)
+    }
+
+    /// Returns since when a sign has lasted by its object's own word, if no version could show it before: it was there
+    /// at the beginning, or came between two lists of an import.
+    pub(crate) fn own_begin(&self, span: &SignSpan) -> Option<RecordedAt> {
+        let own = span.sign.since.filter(|since| *since < span.from.at);
+        own.filter(|since| {
+            let before = || self.objects.timeline.listed_before(span.from.seq);
+            span.is_older || before().is_some_and(|before| *since > before)
+        })
+    }
+
+    /// Returns whether a sign of unknown age that only one moment shows is a problem: it states a failure, or
+    /// more is missing than an update or a lost Node takes away. What is new may still come by itself.
+    fn is_wrong_at_once(&self, span: &SignSpan) -> bool {
+        let timeline = self.objects.timeline;
+        let is_listed = span.is_older || timeline.listed_before(span.from.seq).is_some();
+        if !is_listed || span.is_older && span.sign.since.is_some() {
+            return false;
+        }
+        let Some(object) = read(timeline, span.from.seq) else {
+            return false;
+        };
+        let created = time(&object, "/metadata/creationTimestamp");
+        let is_settled = created.is_some_and(|at| between(at, span.from.at) >= span.normal());
+        is_settled
+            && match span.sign.kind {
+                SignKind::ImagePull
+                | SignKind::ContainerConfig
+                | SignKind::ContainerStart
+                | SignKind::Volume => true,
+                SignKind::QuotaExceeded => span.sign.part != FULL,
+                SignKind::ReplicasMissing => lacks_more_than_update(&object),
+                _ => span.sign.is_failure,
+            }
     }
 
     /// Ends the sign of an object that was missing in a list where the object was last observed. Of one that a version

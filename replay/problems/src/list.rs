@@ -504,10 +504,8 @@ impl<'a> ListBuilder<'a> {
         let is_older = spans
             .iter()
             .any(|(_, _, span)| span.is_older && span.from == from);
-        let since = telling
-            .sign
-            .since
-            .filter(|since| is_older && *since < from.at);
+        let since = self.expected.own_begin(telling);
+        let since = since.filter(|since| *since < from.at);
         Some(Problem {
             kind,
             class: kind.class(),

@@ -290,6 +290,24 @@ impl SignKind {
         )
     }
 
+    /// Returns whether the time that an object states is only the earliest possible begin: that since which a Pod whose
+    /// container waits is not ready.
+    pub(crate) const fn is_since_at_earliest(self) -> bool {
+        matches!(
+            self,
+            Self::ImagePull | Self::ContainerConfig | Self::ContainerStart
+        )
+    }
+
+    /// Returns the words before the time that an object states.
+    pub const fn since_words(self) -> &'static str {
+        if self.is_since_at_earliest() {
+            "not ready since"
+        } else {
+            "since"
+        }
+    }
+
     /// Returns how long a sign that nothing ended is normal at most: what takes minutes only in large clusters. What
     /// starts does so in any.
     pub(crate) const fn most_at_end(self) -> Duration {

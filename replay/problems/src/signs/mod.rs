@@ -13,3 +13,4 @@ pub(crate) use kinds::{Reading, is_over, lost, passed, paths, read};
 pub(crate) use pod::is_killed_by_signal;
 pub(crate) use resource::FULL;
 pub(crate) use state::is_loss;
+pub(crate) use workload::lacks_more_than_update;

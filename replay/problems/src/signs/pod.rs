@@ -3,7 +3,8 @@
 use super::Reading;
 use crate::sign::{Sign, SignKind};
 use kubereel_cluster::{PodStage, StatusCondition, WaitingTrouble};
-use kubereel_history::field::{at, is_being_deleted, is_true, items, number, text};
+use kubereel_format::RecordedAt;
+use kubereel_history::field::{at, is_being_deleted, is_true, items, number, text, time};
 use kubereel_history::timetext;
 use serde_json::Value;
 use std::time::Duration;
@@ -19,6 +20,7 @@ pub(super) const PATHS: &[&str] = &[
     "status.phase",
     "status.reason",
     "status.message",
+    "status.startTime",
     "status.nominatedNodeName",
     "status.containerStatuses",
     "status.initContainerStatuses",
@@ -126,7 +128,10 @@ fn container(pod: &Value, status: &Value) -> Option<Sign> {
     let name = text(status, "/name");
     let waiting = text(status, "/state/waiting/reason");
     let words = text(status, "/state/waiting/message");
-    let waits = |kind| Sign::new(kind, waiting, words).of_part(name);
+    let waits = |kind| {
+        let sign = Sign::new(kind, waiting, words).of_part(name);
+        sign.since(not_ready_since(pod))
+    };
     let last = at(status, "/lastState/terminated");
     match (WaitingTrouble::of(waiting), last) {
         (Some(WaitingTrouble::Image), _) => return Some(waits(SignKind::ImagePull)),
@@ -139,7 +144,9 @@ fn container(pod: &Value, status: &Value) -> Option<Sign> {
             }
             return Some(sign);
         }
-        (Some(WaitingTrouble::CrashLoop), None) => return Some(waits(SignKind::ContainerExit)),
+        (Some(WaitingTrouble::CrashLoop), None) => {
+            return Some(waits(SignKind::ContainerExit).since(None));
+        }
         (None, _) => {}
     }
     if let Some(ended) = at(status, "/state/terminated") {
@@ -235,20 +242,41 @@ fn unschedulable(pod: &Value, condition: &StatusCondition<'_>) -> Option<Sign> {
 
 /// Reads why a Pod has not started.
 fn not_started(pod: &Value) -> Sign {
+    let sign = |reason, words: &str| {
+        Sign::new(SignKind::PodPending, reason, words).since(not_ready_since(pod))
+    };
     if text(pod, "/spec/nodeName").is_empty() {
-        let words = "no scheduler has looked at it";
-        return Sign::new(SignKind::PodPending, "NotScheduled", words);
+        return sign("NotScheduled", "no scheduler has looked at it");
     }
     let init = items(pod, "/status/initContainerStatuses").iter();
     let mut running = init.filter(|one| at(one, "/state/running").is_some());
     if let Some(one) = running.next() {
         let words = format!("waits for init container {}", text(one, "/name"));
-        return Sign::new(SignKind::PodPending, "PodInitializing", &words);
+        let started = time(one, "/state/running/startedAt");
+        let waits = sign("PodInitializing", &words);
+        let since = waits.since.max(started);
+        return waits.since(since);
     }
     let all = items(pod, "/status/containerStatuses").iter();
     let mut waits = all.map(|one| text(one, "/state/waiting/reason"));
     let why = waits.find(|why| !why.is_empty()).unwrap_or("Pending");
-    Sign::new(SignKind::PodPending, why, "")
+    sign(why, "")
+}
+
+/// Returns since when a Pod has not been ready although its Node was to start it, by the Pod itself. One without
+/// such a condition was never ready while it is Pending.
+fn not_ready_since(pod: &Value) -> Option<RecordedAt> {
+    let steps = StatusCondition::all(pod).filter(|one| match one.kind {
+        "Ready" | "ContainersReady" => one.is("False"),
+        "PodScheduled" | "PodReadyToStartContainers" => one.is("True"),
+        _ => false,
+    });
+    let last = steps.filter_map(|one| one.since()).max();
+    last.or_else(|| {
+        let begins = ["/status/startTime", "/metadata/creationTimestamp"];
+        let begin = begins.iter().find_map(|begin| time(pod, begin));
+        begin.filter(|_| text(pod, "/status/phase") == "Pending")
+    })
 }
 
 /// Reads why a running Pod is not ready.
@@ -305,6 +333,38 @@ mod tests {
             signs.first().map(|sign| sign.message.as_str()),
             Some("container web exited with code 1, restart count 3: no such file")
         );
+    }
+
+    #[test]
+    fn a_pod_that_cannot_start_says_since_when_it_could_have() {
+        let since = |mut status: Value| {
+            status["phase"] = json!("Pending");
+            status["containerStatuses"] =
+                json!([{"name": "web", "state": {"waiting": {"reason": "ErrImagePull"}}}]);
+            let created = json!({"creationTimestamp": "2026-11-23T09:00:00Z"});
+            let signs = read(&json!({"metadata": created, "status": status})).signs;
+            let since = signs.first().and_then(|sign| sign.since);
+            since.map(timetext::rfc3339_secs)
+        };
+        let condition = |kind: &str, status: &str, at: &str| json!({"type": kind, "status": status, "lastTransitionTime": at});
+        assert_eq!(since(json!({})).as_deref(), Some("2026-11-23T09:00:00Z"));
+        let started = json!({"startTime": "2026-11-23T09:00:01Z"});
+        assert_eq!(since(started).as_deref(), Some("2026-11-23T09:00:01Z"));
+        // It waited for a Node until then.
+        let scheduled = json!({"conditions": [
+            condition("Ready", "False", "2026-11-23T09:00:01Z"),
+            condition("PodScheduled", "True", "2026-11-23T11:59:00Z"),
+            condition("Initialized", "True", "2026-11-23T11:59:59Z"),
+        ]});
+        assert_eq!(since(scheduled).as_deref(), Some("2026-11-23T11:59:00Z"));
+        // Its init container has its own time.
+        let pod = json!({"spec": {"nodeName": "n"}, "status": {"phase": "Pending",
+            "conditions": [condition("Ready", "False", "2026-11-23T09:00:01Z")],
+            "initContainerStatuses": [{"name": "setup",
+                "state": {"running": {"startedAt": "2026-11-23T09:30:00Z"}}}]}});
+        let signs = read(&pod).signs.into_iter();
+        let since: Vec<_> = signs.map(|sign| sign.since).collect();
+        assert_eq!(since, [timetext::parsed("2026-11-23T09:30:00Z")]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::pod::finalizers;
 use crate::sign::{Sign, SignKind};
 use kubereel_cluster::StatusCondition;
 use kubereel_format::RecordedAt;
-use kubereel_history::field::{at, text};
+use kubereel_history::field::{at, text, time};
 use kubereel_history::{Quantity, timetext};
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -17,6 +17,7 @@ pub(super) const PATHS: &[&str] = &[
     "status.message",
     "status.state",
     "status.health.status",
+    "status.lastPhaseTransitionTime",
     "status.errorMessage",
     "status.failureReason",
     "status.attached",
@@ -71,21 +72,26 @@ pub(super) fn claim(object: &Value) -> Reading {
                 ..sign
             })
         }
-        _ => only(Sign::new(
-            SignKind::ClaimPending,
-            phase,
-            "the claim is not bound to a volume",
-        )),
+        _ => {
+            let words = "the claim is not bound to a volume";
+            let sign = Sign::new(SignKind::ClaimPending, phase, words);
+            // It does not become Pending again.
+            only(sign.since(time(object, "/metadata/creationTimestamp")))
+        }
     }
 }
 
 pub(super) fn volume(object: &Value) -> Reading {
     match text(object, "/status/phase") {
-        "Failed" => only(Sign::new(
-            SignKind::Volume,
-            text(object, "/status/reason"),
-            text(object, "/status/message"),
-        )),
+        "Failed" => {
+            let at = |field| text(object, field);
+            let sign = Sign::new(
+                SignKind::Volume,
+                at("/status/reason"),
+                at("/status/message"),
+            );
+            only(sign.since(time(object, "/status/lastPhaseTransitionTime")))
+        }
         _ => Reading::new(true, []),
     }
 }
@@ -98,7 +104,10 @@ pub(super) fn attachment(object: &Value) -> Reading {
     let signs = errors.iter().filter_map(|(reason, field)| {
         match text(object, &format!("/status/{field}/message")) {
             "" => None,
-            message => Some(Sign::new(SignKind::Volume, reason, message)),
+            message => {
+                let sign = Sign::new(SignKind::Volume, reason, message);
+                Some(sign.since(time(object, &format!("/status/{field}/time"))))
+            }
         }
     });
     Reading::new(false, signs)

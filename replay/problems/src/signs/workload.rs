@@ -183,6 +183,21 @@ pub(super) fn daemon_set(object: &Value) -> Reading {
     Reading::new(there >= wanted && wanted > 0, missing)
 }
 
+/// Returns whether a workload lacks more Pods than an update or a lost Node may take away from it at a moment.
+pub(crate) fn lacks_more_than_update(object: &Value) -> bool {
+    let first = |fields: &[&str]| fields.iter().find_map(|field| number(object, field));
+    let wanted = first(&["/status/desiredNumberScheduled", "/spec/replicas"]).unwrap_or(1);
+    let there = first(&[
+        "/status/numberAvailable",
+        "/status/readyReplicas",
+        "/status/availableReplicas",
+    ]);
+    let lacking = wanted.saturating_sub(there.unwrap_or(0));
+    // A Deployment says itself whether that is too much, and since when.
+    condition(object, "Available", "True").is_none()
+        && lacking > most_unavailable(object, MOST_OF_UPDATE, wanted)
+}
+
 pub(super) fn job(object: &Value) -> Reading {
     let failed =
         condition(object, "Failed", "True").or_else(|| condition(object, "FailureTarget", "True"));
@@ -244,6 +259,24 @@ mod tests {
         let paused = json!({"spec": {"replicas": 2, "paused": true}, "status": {}});
         assert!(deployment(&none).signs.is_empty());
         assert!(deployment(&paused).signs.is_empty());
+    }
+
+    #[test]
+    fn more_is_missing_than_an_update_takes_away() {
+        let set = |ready: i64, strategy: Value| {
+            let spec = json!({"replicas": 3, "updateStrategy": strategy});
+            lacks_more_than_update(&json!({"spec": spec, "status": {"readyReplicas": ready}}))
+        };
+        assert!(set(1, json!({})) && !set(2, json!({})));
+        assert!(!set(1, json!({"rollingUpdate": {"maxUnavailable": 2}})));
+        let daemons = |there: i64| {
+            let status = json!({"desiredNumberScheduled": 3, "numberAvailable": there});
+            lacks_more_than_update(&json!({"status": status}))
+        };
+        assert!(daemons(1) && !daemons(2));
+        let served = json!({"spec": {"replicas": 8}, "status": {"availableReplicas": 6,
+            "conditions": [{"type": "Available", "status": "True"}]}});
+        assert!(!lacks_more_than_update(&served));
     }
 
     #[test]

@@ -1,0 +1,124 @@
+//! What `kubereel problems` and `kubereel test` find in the import of a single moment, in which nothing lasts.
+
+use super::run::{Ran, Reel, assert_has, kubereel};
+use serde_json::{Value, json};
+
+const NOW: &str = "2026-11-20T12:00:00Z";
+
+/// Makes an object with the fields of another one.
+fn object(kind: &str, created: &str, rest: Value) -> Value {
+    let api_version = match kind {
+        "StatefulSet" | "DaemonSet" => "apps/v1",
+        _ => "v1",
+    };
+    let mut object = json!({
+        "apiVersion": api_version, "kind": kind,
+        "metadata": {
+            "name": "web", "namespace": "shop", "uid": kind, "generation": 1,
+            "creationTimestamp": format!("2026-11-20T{created}Z"),
+        },
+    });
+    if let (Some(fields), Value::Object(rest)) = (object.as_object_mut(), rest) {
+        fields.extend(rest);
+    }
+    object
+}
+
+/// Makes a Pod whose container waits for a reason, and which is not ready since a time.
+fn waiting(created: &str, reason: &str, not_ready: &str) -> Value {
+    let ready = json!({"type": "Ready", "status": "False", "reason": "ContainersNotReady",
+        "lastTransitionTime": format!("2026-11-20T{not_ready}Z")});
+    let status = json!({"phase": "Pending", "conditions": [ready],
+        "containerStatuses": [{"name": "web", "state": {"waiting": {"reason": reason}}}]});
+    let spec = json!({"nodeName": "one", "containers": [{"name": "web"}]});
+    object("Pod", created, json!({"spec": spec, "status": status}))
+}
+
+fn problems_of(object: Value) -> Ran {
+    let reel = Reel::import_at(NOW, &[object]);
+    kubereel!("problems {reel}")
+}
+
+/// Checks that an object at the moment has a problem, with its times.
+#[track_caller]
+fn is_found(object: Value, times: &str) {
+    let page = problems_of(object).out;
+    let words = format!("≤ 12:00:00.000Z → end of the recording (seen at one moment){times}\n");
+    assert_has(&page, &words);
+}
+
+/// Checks that an object at the moment has no problem.
+#[track_caller]
+fn is_silent(object: Value) {
+    problems_of(object).says("no problem found");
+}
+
+#[test]
+fn a_pod_that_does_not_start_is_a_problem_by_its_own_clock() {
+    for reason in [
+        "ErrImagePull",
+        "ImagePullBackOff",
+        "CreateContainerConfigError",
+    ] {
+        let words = ", not ready since 09:00:00.000Z by its own clock";
+        is_found(waiting("09:00:00", reason, "09:00:00"), words);
+        is_silent(waiting("11:59:55", reason, "11:59:55"));
+        is_silent(waiting("11:00:00", reason, "11:59:59"));
+    }
+    let words = ", since 09:00:00.000Z by its own clock";
+    is_found(waiting("09:00:00", "ContainerCreating", "09:00:00"), words);
+    is_silent(waiting("11:59:20", "ContainerCreating", "11:59:20"));
+    is_silent(waiting("09:00:00", "ContainerCreating", "11:59:20"));
+    let reel = Reel::import_at(NOW, &[waiting("09:00:00", "ErrImagePull", "09:00:00")]);
+    kubereel!("test {reel} --only image-pull").code(1);
+    let problem = kubereel!("problems {reel} -o json").json();
+    assert_eq!(problem["since"], "2026-11-20T09:00:00.000Z");
+}
+
+#[test]
+fn a_claim_that_was_never_bound_is_pending_since_its_creation() {
+    let claim = |created| {
+        object(
+            "PersistentVolumeClaim",
+            created,
+            json!({"status": {"phase": "Pending"}}),
+        )
+    };
+    is_found(claim("09:00:00"), ", since 09:00:00.000Z by its own clock");
+    is_silent(claim("11:59:58"));
+}
+
+#[test]
+fn a_failure_without_a_clock_has_no_duration() {
+    let volume = |created| {
+        object(
+            "PersistentVolume",
+            created,
+            json!({"status": {"phase": "Failed"}}),
+        )
+    };
+    is_found(volume("09:00:00"), "");
+    is_silent(volume("11:59:55"));
+}
+
+#[test]
+fn a_workload_lacks_more_at_a_moment_than_an_update_takes_away() {
+    let set = |created, ready: u8| {
+        let status = json!({"observedGeneration": 1, "replicas": 3, "readyReplicas": ready});
+        object(
+            "StatefulSet",
+            created,
+            json!({"spec": {"replicas": 3}, "status": status}),
+        )
+    };
+    is_found(set("09:00:00", 1), "");
+    is_silent(set("09:00:00", 2));
+    is_silent(set("11:58:00", 0));
+    let daemons = |there: u8| {
+        let status = json!({"observedGeneration": 1, "desiredNumberScheduled": 3,
+            "updatedNumberScheduled": 3, "numberAvailable": there});
+        object("DaemonSet", "09:00:00", json!({"status": status}))
+    };
+    is_found(daemons(1), "");
+    is_silent(daemons(2));
+}
