@@ -709,7 +709,10 @@ fn imported_deployment(folder: &TempDir, status: Option<&serde_json::Value>) -> 
         let mut object = serde_json::json!({
             "apiVersion": "apps/v1",
             "kind": "Deployment",
-            "metadata": {"name": "web", "namespace": "a", "uid": "u", "resourceVersion": version},
+            "metadata": {
+                "name": "web", "namespace": "a", "uid": "u", "resourceVersion": version,
+                "generation": status.map(|_status| 1),
+            },
             "spec": {"replicas": 2},
         });
         if let (Some(status), Some(members)) = (status, object.as_object_mut()) {
@@ -741,7 +744,7 @@ fn a_workload_without_a_status_is_not_judged() {
     assert!(!said.contains("ReplicasMissing"), "{said}");
     let story = kubereel!("story {bare}").out;
     assert_has(&story, "Nodes not recorded");
-    // A server gives an empty status to a new object.
+    // A server gives an empty status, and a generation, to a new object.
     let fresh = imported_deployment(&folder, Some(&serde_json::json!({})));
     let said = kubereel!("problems {fresh}").out;
     assert_has(&said, "ReplicasMissing");

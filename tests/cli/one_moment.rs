@@ -86,6 +86,11 @@ fn a_claim_that_was_never_bound_is_pending_since_its_creation() {
     };
     is_found(claim("09:00:00"), ", since 09:00:00.000Z by its own clock");
     is_silent(claim("11:59:58"));
+    is_silent(object(
+        "PersistentVolumeClaim",
+        "09:00:00",
+        json!({"spec": {}}),
+    ));
 }
 
 #[test]

@@ -667,7 +667,9 @@ impl Watcher for SignCollector {
                 }
             }
             ("apps", "deployments" | "statefulsets" | "daemonsets" | "replicasets")
-            | ("", "replicationcontrollers") => {
+            | ("", "replicationcontrollers")
+                if !signs::leaves_status_out(info, seen.now) =>
+            {
                 let well = self.found.wellness.entry(seen.object).or_default();
                 well.note(seen.at, reading.is_well);
                 self.regard_growth(seen, &mut reading);

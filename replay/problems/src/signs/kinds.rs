@@ -4,8 +4,8 @@ use super::{condition, pod, resource, state, stated, workload};
 use crate::sign::{Sign, SignKind};
 use kubereel_cluster::{ControllerReport, StateHealth, StateKind, StatedFaults, StatusCondition};
 use kubereel_format::ResourceInfo;
-use kubereel_history::field::{at, is_being_deleted};
-use serde_json::Value;
+use kubereel_history::field::{at, is_being_deleted, number};
+use serde_json::{Map, Value};
 
 /// What a version says.
 #[derive(Debug, Default)]
@@ -73,11 +73,10 @@ pub(crate) fn read(info: &ResourceInfo, object: &Value) -> Reading {
 
 fn read_kind(info: &ResourceInfo, object: &Value) -> Reading {
     let is_deleted = is_being_deleted(object);
+    if leaves_status_out(info, object) {
+        return Reading::default();
+    }
     match (info.group.as_str(), info.plural.as_str()) {
-        // The API server serves each of these with a status: one without was kept by a tool that left it out.
-        ("", "pods") | ("apps", _) | ("batch", "jobs") if object.get("status").is_none() => {
-            Reading::default()
-        }
         ("", "pods") => pod::read(object),
         // What is being deleted is not well, and need not be.
         ("", "namespaces") if is_deleted => resource::namespace_deletion(object),
@@ -111,6 +110,27 @@ fn read_kind(info: &ResourceInfo, object: &Value) -> Reading {
     }
 }
 
+/// Returns whether a tool kept an object without its status. The API server serves each of these kinds with one, which
+/// is empty only until its controller has observed the generation that the server gave it.
+pub(crate) fn leaves_status_out(info: &ResourceInfo, object: &Value) -> bool {
+    let has_status = matches!(
+        (info.group.as_str(), info.plural.as_str()),
+        (
+            "",
+            "pods" | "persistentvolumeclaims" | "replicationcontrollers"
+        ) | ("apps", _)
+            | ("batch", "jobs")
+    );
+    let is_absent = match object.get("status") {
+        None | Some(Value::Null) => true,
+        Some(status) => {
+            let is_empty = status.as_object().is_some_and(Map::is_empty);
+            is_empty && number(object, "/metadata/generation").is_none()
+        }
+    };
+    has_status && is_absent
+}
+
 /// Reads what an object that was well has lost.
 pub(crate) fn lost(info: &ResourceInfo, object: &Value) -> Option<Sign> {
     let kind = StateKind::of(&info.group, &info.plural)?;
@@ -119,8 +139,11 @@ pub(crate) fn lost(info: &ResourceInfo, object: &Value) -> Option<Sign> {
 
 /// Returns whether a version that does not show a sign says that it is over. A condition must be good for it: its
 /// controller may not know it, or no longer report it. What is true while something is wrong may be removed
-/// when it is right.
+/// when it is right. One without a status says nothing.
 pub(crate) fn is_over(info: &ResourceInfo, object: &Value, is_well: bool, sign: &Sign) -> bool {
+    if leaves_status_out(info, object) {
+        return false;
+    }
     let conditions = match sign.kind {
         SignKind::Condition => match ControllerReport::of(object) {
             ControllerReport::Conditions(conditions) => conditions,
@@ -163,4 +186,31 @@ pub fn is_judged_by_conditions(info: &ResourceInfo) -> bool {
         }
     };
     !without.contains(&info.plural.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_format::ResourceId;
+    use serde_json::json;
+
+    #[test]
+    fn an_object_without_a_status_neither_shows_a_sign_nor_ends_one() {
+        let info = ResourceInfo::new(ResourceId(1), "apps/v1", "deployments", "");
+        let missing = Sign::new(SignKind::ReplicasMissing, "", "");
+        let of = |object: Value| {
+            let is_over = is_over(&info, &object, false, &missing);
+            (read(&info, &object).signs.len(), is_over)
+        };
+        assert_eq!(of(json!({"spec": {"replicas": 2}})), (0, false));
+        assert_eq!(
+            of(json!({"spec": {"replicas": 2}, "status": {}})),
+            (0, false)
+        );
+        // A server gives an empty status to a new object, and a generation.
+        let fresh = json!({"metadata": {"generation": 1}, "spec": {"replicas": 2}, "status": {}});
+        assert_eq!(of(fresh), (1, true));
+        let none = json!({"metadata": {"generation": 1}, "spec": {"replicas": 0}, "status": {}});
+        assert_eq!(of(none), (0, true));
+    }
 }

@@ -9,7 +9,7 @@ mod stated;
 mod workload;
 
 pub use kinds::is_judged_by_conditions;
-pub(crate) use kinds::{Reading, is_over, lost, passed, paths, read};
+pub(crate) use kinds::{Reading, is_over, leaves_status_out, lost, passed, paths, read};
 pub(crate) use pod::is_killed_by_signal;
 pub(crate) use resource::FULL;
 pub(crate) use state::is_loss;

@@ -38,6 +38,14 @@ fn generations_only_rise_and_are_not_seen_before() {
         began().put(deployment(4, 5)),
         "Deployment shop/web was observed at generation 5, and is at 4",
     );
+    // A tool that leaves generations out says nothing about them.
+    let mut bare = deployment(0, 1);
+    bare["metadata"] = json!({"name": "web", "namespace": "shop"});
+    let reel = || began().put(bare.clone()).until("10:30:00");
+    judged(reel(), "invariant-observed-generation")
+        .passes("[sig-apps] no Deployment was observed at a generation that is to come");
+    judged(reel(), "invariant-generation-of-deployments")
+        .passes("[sig-api-machinery] the generation of a Deployment never falls");
 }
 
 #[test]
