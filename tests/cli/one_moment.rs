@@ -127,3 +127,59 @@ fn a_workload_lacks_more_at_a_moment_than_an_update_takes_away() {
     is_found(daemons(1), "");
     is_silent(daemons(2));
 }
+
+/// An import of watch events: each at a minute past ten, an object and its resource.
+fn watched(lines: &[(u8, &str, Value)]) -> Reel {
+    let lines = lines.iter().map(|(minute, resource, object)| {
+        json!({"ts": format!("2026-11-20T10:{minute:02}:00Z"), "type": "ADDED", "group": "",
+            "version": "v1", "resource": resource, "object": object})
+        .to_string()
+    });
+    Reel::import_text("lines.jsonl", &lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Makes a Secret with a certificate that was made a day before its end.
+fn certificate(end: &str) -> Value {
+    let annotations = json!({
+        "auth.openshift.io/certificate-not-before": format!("2026-11-19T{end}Z"),
+        "auth.openshift.io/certificate-not-after": format!("2026-11-20T{end}Z"),
+    });
+    let metadata = json!({"name": "web", "namespace": "shop", "uid": "Secret",
+        "creationTimestamp": "2026-11-19T09:00:00Z", "annotations": annotations});
+    object("Secret", "09:00:00", json!({"metadata": metadata}))
+}
+
+#[test]
+fn a_certificate_expires_in_an_import() {
+    is_found(certificate("11:00:00"), "");
+    // Of a day a tenth is left.
+    is_found(certificate("14:00:00"), "");
+    is_silent(certificate("15:00:00"));
+    let tick = |minute| {
+        (
+            minute,
+            "configmaps",
+            object("ConfigMap", "09:00:00", json!({})),
+        )
+    };
+    let expiring = watched(&[(0, "secrets", certificate("12:30:00")), tick(1), tick(59)]);
+    let page = kubereel!("problems {expiring}").out;
+    assert_has(&page, "10:06:00.000Z → end of the recording");
+    kubereel!("test {expiring} --only certificate-expiring").code(1);
+    let lasting = watched(&[(0, "secrets", certificate("15:00:00")), tick(1), tick(59)]);
+    kubereel!("problems {lasting}").says("no problem found");
+    // Two lists say nothing of the time between them: it was renewed.
+    let folder = tempfile::tempdir().expect("a folder");
+    let [one, other, reel] = ["1.json", "2.json", "renewed.reel"]
+        .map(|name| folder.path().join(name).to_str().expect("text").to_owned());
+    for (file, end) in [(&one, "12:30:00"), (&other, "23:30:00")] {
+        std::fs::write(file, certificate(end).to_string()).expect("room");
+    }
+    let times = ["2026-11-20T10:00:00Z", "2026-11-20T13:00:00Z"].map(|at| format!("--at={at}"));
+    let [first, second] = &times;
+    kubereel(&["import", &one, &other, "-o", &reel, first, second]).ok();
+    kubereel!("problems {reel}").says("no problem found");
+    // A moment says nothing of the time after it.
+    let listed = Reel::import_at("2026-11-20T10:00:00Z", &[certificate("12:30:00")]);
+    kubereel!("problems {listed}").says("no problem found");
+}

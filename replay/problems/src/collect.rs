@@ -18,7 +18,7 @@ use crate::sign::{Sign, SignKind};
 use crate::signs::{self, Reading};
 use crate::span::{ShownTime, SignEnd, SignSpan, between};
 use kubereel_cluster::RecordMark;
-use kubereel_format::{ObjectId, RecordedAt, ResourceId, Seq};
+use kubereel_format::{Evidence, ObjectId, RecordedAt, ResourceId, Seq};
 use kubereel_history::field::{self, ObservedGeneration, at, is_being_deleted, number, text};
 use kubereel_history::{FirstLooks, Timeline, timetext};
 use kubereel_monitortests::{Action, Interest, WatchedEvent, Watcher};
@@ -92,8 +92,8 @@ struct KeptDeadline {
     resource: ResourceId,
     /// The version.
     seq: Seq,
-    /// Whether a later version would be in the reel: an import may lack any.
-    is_last: bool,
+    /// Whether it counts although no version came after it: what an import lacks of a `CronJob` may be its run.
+    is_proof: bool,
 }
 
 /// What the pass found.
@@ -358,7 +358,7 @@ impl SignCollector {
     pub(crate) fn finish(mut self, end: RecordedAt) -> Collected {
         let objects: Vec<ObjectId> = self.deadlines.keys().copied().collect();
         for object in objects {
-            self.pass_deadline(object, end);
+            self.pass_deadline(object, end, true);
         }
         self.keep_flapping(end);
         let tracked = std::mem::take(&mut self.tracked);
@@ -461,12 +461,6 @@ impl SignCollector {
         tracked
     }
 
-    /// Returns whether a version comes from a list of objects that was imported, whose time is that
-    /// of the import.
-    fn is_dump(&self, seen: &WatchedEvent<'_>) -> bool {
-        self.first_looks.is_imported(seen.resource.id) && self.is_first_look(seen)
-    }
-
     fn is_first_look(&self, seen: &WatchedEvent<'_>) -> bool {
         // A tool that leaves the creation out may keep the start of a Pod.
         let begins = ["/metadata/creationTimestamp", "/status/startTime"];
@@ -475,11 +469,23 @@ impl SignCollector {
             .has(seen.resource.id, seen.evidence, seen.at, created)
     }
 
+    /// Returns whether a change happened when the reel shows it: those that a list of an import shows happened at any
+    /// time after the list before.
+    fn shows_change(&self, seen: &WatchedEvent<'_>) -> bool {
+        let is_imported = self.first_looks.is_imported(seen.resource.id);
+        !is_imported || seen.evidence != Evidence::Listed
+    }
+
     /// Shows the sign of an object whose deadline passed before a time, while it was observed.
-    fn pass_deadline(&mut self, object: ObjectId, until: RecordedAt) -> Option<Deadline> {
+    fn pass_deadline(
+        &mut self,
+        object: ObjectId,
+        until: RecordedAt,
+        is_observed: bool,
+    ) -> Option<Deadline> {
         let kept = self.deadlines.remove(&object)?;
         let passed = self.observed.passed(&kept.deadline, kept.resource, until);
-        if let Some(passed) = passed.filter(|_| kept.is_last) {
+        if let Some(passed) = passed.filter(|_| kept.is_proof && is_observed) {
             let mark = RecordMark {
                 seq: kept.seq,
                 at: passed.from,
@@ -495,24 +501,24 @@ impl SignCollector {
         if !deadline::is_kept(seen.resource) {
             return None;
         }
-        let before = self.pass_deadline(seen.object, seen.at);
+        let before = self.pass_deadline(seen.object, seen.at, self.shows_change(seen));
         let deadline = Deadline::of(seen.resource, seen.now, seen.at, before.as_ref())?;
-        let passed = deadline.has_passed(seen.at) && !self.is_dump(seen);
-        let sign = passed.then(|| deadline.sign.clone());
+        let sign = deadline.has_passed(seen.at).then(|| deadline.sign.clone());
+        let is_run = deadline.sign.kind == SignKind::RunMissed;
         self.deadlines.insert(
             seen.object,
             KeptDeadline {
                 deadline,
                 resource: seen.resource.id,
                 seq: seen.seq,
-                is_last: !self.first_looks.is_imported(seen.resource.id),
+                is_proof: !is_run || !self.first_looks.is_imported(seen.resource.id),
             },
         );
         sign
     }
 
     fn end(&mut self, seen: &WatchedEvent<'_>, object: ObjectId) {
-        self.pass_deadline(object, seen.at);
+        self.pass_deadline(object, seen.at, self.shows_change(seen));
         let Some(tracked) = self.tracked.remove(&object) else {
             return;
         };

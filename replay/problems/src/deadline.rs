@@ -101,6 +101,7 @@ impl Deadline {
         }
         match (info.group.as_str(), info.plural.as_str()) {
             ("batch", "cronjobs") => run(object, at, before),
+            _ if is_of_revision(object) => None,
             _ => expiry(object, at).or_else(|| bundle_expiry(info, object, at)),
         }
     }
@@ -167,6 +168,12 @@ fn run(object: &Value, at: RecordedAt, before: Option<&Deadline>) -> Option<Dead
     })
 }
 
+/// Returns whether an object is a copy for one revision of a static Pod: its certificates are never renewed.
+fn is_of_revision(object: &Value) -> bool {
+    let mut owners = items(object, "/metadata/ownerReferences").iter();
+    owners.any(|owner| text(owner, "/kind") == "ConfigMap")
+}
+
 /// When a certificate ends, by the object that says it.
 #[derive(Clone, Copy, Debug)]
 struct CertificateTimes<'a> {
@@ -202,11 +209,6 @@ impl<'a> CertificateTimes<'a> {
 
 /// Reads when a certificate is about to expire and not renewed.
 fn expiry(object: &Value, at: RecordedAt) -> Option<Deadline> {
-    // A copy for one revision of a static Pod is never renewed.
-    let mut owners = items(object, "/metadata/ownerReferences").iter();
-    if owners.any(|owner| text(owner, "/kind") == "ConfigMap") {
-        return None;
-    }
     let times = CertificateTimes::of(object)?;
     let end = timetext::parsed(times.end)?;
     let mut from = expiring_from(timetext::parsed(times.begin), end);
@@ -431,8 +433,12 @@ mod tests {
         let over = of("2021-08-05T10:00:00Z").sign.message;
         assert!(over.contains("expired at"));
         // The copy of a revision is as old as the revision.
+        let info = ResourceInfo::new(ResourceId(1), "v1", "secrets", "");
+        let deadline =
+            |secret: &Value| Deadline::of(&info, secret, at("2021-08-03T10:00:00Z"), None);
+        assert!(deadline(&secret).is_some());
         secret["metadata"]["ownerReferences"] =
             json!([{"kind": "ConfigMap", "name": "revision-4"}]);
-        assert!(expiry(&secret, at("2021-08-03T10:00:00Z")).is_none());
+        assert!(deadline(&secret).is_none());
     }
 }
