@@ -24,17 +24,15 @@ impl RunName<'_> {
     }
 }
 
-/// Returns the command that shows a finding at its moment; `None` if there is no reel, or nothing that
+/// Returns the command that shows a finding at its begin; `None` if there is no reel, or nothing that
 /// can be named.
 pub fn shown_by(run: &RunName<'_>, finding: &TestFinding) -> Option<String> {
     let reel = quoted(run.reel?);
     let subject = &finding.subject;
+    let from = finding.from.max(finding.shown_at.unwrap_or(finding.from));
     // An Event's own time may be before the recording.
-    let from = finding.from;
-    let at = run.written(
-        run.span
-            .map_or(from, |(start, end)| from.clamp(start, end.max(start))),
-    );
+    let within = |(start, end): (RecordedAt, RecordedAt)| from.clamp(start, end.max(start));
+    let at = run.written(run.span.map_or(from, within));
     // With its group: a plural alone may be that of another group's resource.
     let resource = subject.resource.as_str();
     let namespace = match subject.namespace.as_str() {
@@ -127,6 +125,7 @@ mod tests {
             reason: String::new(),
             message: String::new(),
             seq: Some(Seq(7)),
+            shown_at: None,
         };
         shown_by(&run, &finding)
     }

@@ -251,6 +251,8 @@ pub struct TestFinding {
     pub message: String,
     /// The record that shows it.
     pub seq: Option<Seq>,
+    /// When its subject was first observed, if it may have begun before.
+    pub shown_at: Option<RecordedAt>,
 }
 
 impl TestFinding {
@@ -264,6 +266,7 @@ impl TestFinding {
             reason: reason.to_owned(),
             message,
             seq: interval.seq,
+            shown_at: None,
         }
     }
 }

@@ -287,6 +287,7 @@ impl JudgedProblems<'_> {
             reason: problem.reason.clone(),
             message: self.message(problem),
             seq: Some(problem.kind_from.seq),
+            shown_at: None,
         }
     }
 
@@ -312,6 +313,7 @@ impl JudgedProblems<'_> {
             reason: sign.reason.clone(),
             message: parts.join("; "),
             seq: Some(sign.from.seq),
+            shown_at: None,
         }
     }
 

@@ -4,7 +4,7 @@
 //! Monitortests on a recording of the genuine operator of operators: what was planted there is found,
 //! at the right second. Skipped, and said so, where the shared recordings are not there.
 
-use crate::recordings::{Recording, Reel};
+use crate::recordings::{Recording, Reel, time};
 use anyhow::{Context as _, Result, bail, ensure};
 use jiff::Timestamp;
 use kubereel_cluster::ClusterHistory;
@@ -422,6 +422,12 @@ fn version_pods_are_told(report: &RunReport) -> Result<()> {
     )?;
     let all = findings(report, "version-pods");
     let (_, deadline) = all.get(3).context("no fourth attempt")?;
+    // With the Event of its begin, 21 ms before its Pod.
+    ensure!(
+        deadline.from == time("13:25:22.007001"),
+        "{}",
+        timetext::rfc3339(deadline.from)
+    );
     for told in [
         "attempt 4 of 12 failed",
         "the Pod is Init:ErrImagePull: pinging container registry",

@@ -330,6 +330,7 @@ pub(super) fn finding<'a>(
         reason,
         message,
         seq: span.seq,
+        shown_at: None,
     };
     (finding, wrong)
 }

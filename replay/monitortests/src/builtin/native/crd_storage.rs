@@ -113,6 +113,7 @@ impl Watcher for CrdStorage {
                 seen.key.name, definition.first_stored
             ),
             seq: Some(seen.seq),
+            shown_at: None,
         });
     }
 }

@@ -68,5 +68,6 @@ fn finding(dark: &CaseGap, resources: &[&str]) -> TestFinding {
         reason: "Gap".to_owned(),
         message: format!("{}{others}", dark.why),
         seq: None,
+        shown_at: None,
     }
 }

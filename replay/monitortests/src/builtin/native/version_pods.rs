@@ -93,7 +93,7 @@ fn finding(attempt: &Retrieval, nth: usize, count: usize) -> Option<TestFinding>
     }
     let steps = steps(attempt).into_iter();
     lines.extend(steps.map(|(at, text)| format!("{} {text}", timetext::rfc3339(at))));
-    let first = pod.map_or(attempt.first, |pod| pod.created);
+    let first = attempt.began.unwrap_or(attempt.first);
     Some(TestFinding {
         subject: pod.map_or_else(
             || FindingSubject::object(VERSIONS, "", "version"),
@@ -105,6 +105,7 @@ fn finding(attempt: &Retrieval, nth: usize, count: usize) -> Option<TestFinding>
         reason: reason.to_owned(),
         message: lines.join("\n"),
         seq: Some(first.seq),
+        shown_at: pod.map(|pod| pod.created.at),
     })
 }
 

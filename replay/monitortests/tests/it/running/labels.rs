@@ -109,6 +109,7 @@ impl Watcher for LabelFindings {
             reason: "WrongLabel".to_owned(),
             message: format!("{name} has a wrong label"),
             seq: Some(seen.seq),
+            shown_at: None,
         });
     }
 }

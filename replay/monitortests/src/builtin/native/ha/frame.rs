@@ -198,6 +198,7 @@ fn finding(spell: HaProblem, end: RecordedAt) -> TestFinding {
         reason: spell.wrong.reason.to_owned(),
         message,
         seq: Some(spell.seq),
+        shown_at: None,
     }
 }
 

@@ -98,6 +98,33 @@ fn a_failed_attempt_is_told_with_states_events_and_what_the_version_said() {
 }
 
 #[test]
+fn an_attempt_begins_with_the_event_of_its_begin_before_its_pod() {
+    let name = "version--ddddd";
+    let about = "openshift-cluster-version/version";
+    let reel = Reel::cluster()
+        .at("10:04:59.900")
+        .event(
+            "ClusterVersion",
+            about,
+            "RetrievePayload",
+            "Retrieving and verifying payload",
+        )
+        .at("10:05:00")
+        .put(pod(name))
+        .at("10:05:02")
+        .change(
+            "Pod",
+            &path(name),
+            waits("ErrImagePull", "manifest unknown"),
+        )
+        .at("10:05:05")
+        .gone("Pod", &path(name));
+    let verdicts = judge(reel);
+    verdicts.says(CASE, "10:04:59.900", "attempt 1 of 1 failed");
+    assert_eq!(verdicts.findings(CASE).len(), 1);
+}
+
+#[test]
 fn a_deadline_and_a_failure_before_any_pod_are_attempts_too() {
     let name = "version-5.1.0-ccccc";
     let failed = json!({"status": {
