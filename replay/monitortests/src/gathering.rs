@@ -33,6 +33,8 @@ pub struct Gathering {
     mode: Mode,
     kept: WantedIntervals,
     facts: FactsWatcher,
+    /// Whether installations and upgrades are wanted as intervals.
+    has_phases: bool,
     /// The states that spans are views of; none where upstream's rules count.
     states: Option<StateWatcher>,
     instants: Vec<InstantWatcher>,
@@ -74,6 +76,7 @@ impl Gathering {
             mode,
             kept: WantedIntervals::default(),
             facts: FactsWatcher::new(events_group(timeline)),
+            has_phases: is_wanted(source::CLUSTER_PHASE),
             states: mode.is_exact().then(|| StateWatcher::new(kinds)),
             instants: rules
                 .into_iter()
@@ -123,7 +126,9 @@ impl Gathering {
         let instants = self.instants.into_iter();
         few.extend(instants.flat_map(InstantWatcher::into_intervals));
         few.extend(conditions::instants(&tracks));
-        few.extend(facts.spans(start));
+        if self.has_phases {
+            few.extend(facts.spans(timeline, self.mode));
+        }
         let (pods, last_pods) = self.pods.map(PodsWatcher::into_parts).unwrap_or_default();
         let (events, nodes) = self.events.map(Events::into_parts).unwrap_or_default();
         let mut raw = few;

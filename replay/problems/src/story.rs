@@ -3,7 +3,7 @@
 use crate::lookup::{read, resources};
 use crate::problem::{ProblemList, RolloutOutcome, WorkloadRollout};
 use crate::span::between;
-use kubereel_cluster::{ClusterHistory, ClusterUpdate, PoolUpdate, UnreadVersions, UpdateKind};
+use kubereel_cluster::{ClusterHistory, ClusterUpdate, PoolUpdate, UnreadVersions};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Certainty, Cut, ObjectFilter, Timeline, node_roles};
 use std::collections::{BTreeMap, BTreeSet};
@@ -108,17 +108,7 @@ impl ClusterStory {
 }
 
 fn step(update: &ClusterUpdate, is_end_known: bool) -> StoryStep {
-    let target = match update.target_version() {
-        "" => "a release without a version",
-        version => version,
-    };
-    let mut words = match (update.kind, &update.from) {
-        (UpdateKind::Install, _) => format!("installation of {target}"),
-        (UpdateKind::Upgrade, Some(from)) if !from.version.is_empty() => {
-            format!("upgrade from {} to {target}", from.version)
-        }
-        (UpdateKind::Upgrade, _) => format!("upgrade to {target}"),
-    };
+    let mut words = update.words();
     if update.requests.iter().any(|request| request.is_forced) {
         words.push_str(", forced");
     }
@@ -130,9 +120,8 @@ fn step(update: &ClusterUpdate, is_end_known: bool) -> StoryStep {
         None if is_end_known => words.push_str(": not complete at the end"),
         None => words.push_str(": end not observed"),
     }
-    let began = update.asked().unwrap_or(update.first);
     StoryStep {
-        from: began.at,
+        from: update.first.at,
         to: update.end.map(|end| end.mark.at),
         is_older: update.is_older,
         words,

@@ -125,6 +125,21 @@ impl ClusterUpdate {
         micros_between(self.first.at, self.end.map_or(now, |end| end.mark.at))
     }
 
+    /// Names it: `upgrade from 4.22.0 to 4.22.1`.
+    pub fn words(&self) -> String {
+        let target = match self.target_version() {
+            "" => "a release without a version",
+            version => version,
+        };
+        match (self.kind, &self.from) {
+            (UpdateKind::Install, _) => format!("installation of {target}"),
+            (UpdateKind::Upgrade, Some(from)) if !from.version.is_empty() => {
+                format!("upgrade from {} to {target}", from.version)
+            }
+            (UpdateKind::Upgrade, _) => format!("upgrade to {target}"),
+        }
+    }
+
     /// Returns whether the control plane reached the release.
     pub fn is_completed(&self) -> bool {
         self.end

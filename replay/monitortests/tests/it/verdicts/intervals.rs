@@ -83,6 +83,12 @@ fn the_version_waits_for_operators() {
     let reel = || {
         Reel::new()
             .installed("5.0.9")
+            .at("10:04:30")
+            .change(
+                "ClusterVersion",
+                "version",
+                json!({"spec": {"desiredUpdate": {"version": "5.1.0"}}}),
+            )
             .at("10:05:00.250")
             .upgrade_begins("5.1.0")
             .at("10:06:00")
@@ -120,6 +126,13 @@ fn the_version_waits_for_operators() {
     assert!(
         phases[0].starts_with("10:05:00.250 - 10:08:00 I"),
         "{phases:#?}"
+    );
+    // The story of the cluster begins an upgrade with its request.
+    assert_eq!(
+        told(reel(), Mode::Exact, "ClusterPhase"),
+        [
+            "10:04:30 - 10:08:00 I clusterversion/version from/5.0.9 reason/Upgrade to/5.1.0 upgrade from 5.0.9 to 5.1.0"
+        ]
     );
     let phase = |at: &str| gathered.facts.phase(time(at));
     assert_eq!(phase("10:05:00"), Some(Phase::Stable));
