@@ -321,7 +321,7 @@ fn outdated_words(pools: &PoolUpdates) -> String {
     let words = open.map(|pool| {
         let (done, all) = (pool.updated, pool.machines);
         format!(
-            "; {done} of {all} Nodes of MachineConfigPool {} are updated",
+            "; MachineConfigPool {} reports {done} of {all} Nodes updated",
             pool.name
         )
     });

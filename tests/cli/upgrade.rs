@@ -415,7 +415,7 @@ fn a_pool_that_is_updated_without_an_upgrade_is_an_operation() {
     assert!(story.contains(step), "{story}");
     kubereel!("upgrade {reel}")
         .code(1)
-        .says("5 of 12 Nodes of MachineConfigPool worker are updated");
+        .says("MachineConfigPool worker reports 5 of 12 Nodes updated");
 }
 
 /// Gathers the paths of a value, lists as `[]`.

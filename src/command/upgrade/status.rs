@@ -117,12 +117,14 @@ fn one_pool(
     pool: &PoolState,
     shown: Option<usize>,
 ) -> Result<(), CommandError> {
-    let all = pool.nodes.len();
-    let mut text = format!(
-        "{}, {} of {all} updated",
-        pool.assessment.as_str(),
-        pool.updated()
-    );
+    let (all, updated) = (pool.nodes.len(), pool.updated());
+    let mut text = format!("{}, {updated} of {all} updated", pool.assessment.as_str());
+    // The pool's own number is shown elsewhere.
+    if let Some(reported) = pool.reported
+        && u64::try_from(updated).ok() != Some(reported)
+    {
+        text.extend([format!(" (the pool reports {reported})")]);
+    }
     if pool.progressing() > 0 {
         text.extend([format!(", {} progressing", pool.progressing())]);
     }

@@ -28,6 +28,7 @@ use kubereel_cluster::{
 use kubereel_format::RecordedAt;
 use kubereel_history::{Moment, ObjectForm, Timeline, timetext};
 use kubereel_import::ImportOptions;
+use kubereel_monitortests::{Gathering, Mode, feed};
 use kubereel_tests::shared_data::shared_data;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -81,13 +82,7 @@ fn moments_of_upgrades_are_judged_as_oc_judges_them() {
     assert_eq!(scenarios.len(), 13, "{scenarios:?}");
     for scenario in &scenarios {
         let timeline = gathered(&folder, scenario);
-        let cut = timeline.timeline.resolve(Moment::End).unwrap();
-        let now = newest_transition(&timeline.timeline);
-        let status = ClusterHistory::of(&timeline.timeline)
-            .update_status(cut, Some(now))
-            .unwrap()
-            .unwrap();
-        let ours = of(&status).all;
+        let ours = of(&judged(&timeline.timeline)).all;
         let output = read(&folder, &format!("{scenario}.detailed-output"));
         let theirs = facts(&output).all;
         agreed += ours.intersection(&theirs).count();
@@ -117,6 +112,79 @@ fn moments_of_upgrades_are_judged_as_oc_judges_them() {
     assert!(agreed > 200, "{agreed}");
 }
 
+/// Judges the moment at which `oc` takes lists to have been gathered.
+fn judged(timeline: &Timeline) -> UpdateStatus {
+    let cut = timeline.resolve(Moment::End).unwrap();
+    let now = newest_transition(timeline);
+    let status = ClusterHistory::of(timeline).update_status(cut, Some(now));
+    status.unwrap().unwrap()
+}
+
+/// Most reels do not have the configurations of nodes, which may hold secrets.
+#[test]
+fn moments_without_configurations_are_judged_alike() {
+    let Some(folder) = folder() else {
+        return;
+    };
+    let without_release = |fact: String| match fact.rsplit_once(' ') {
+        Some((node, _)) if fact.starts_with("node: ") => node.to_owned(),
+        _ => fact,
+    };
+    for scenario in scenarios(&folder) {
+        let facts_of = |more: &str| -> BTreeSet<String> {
+            let reel = gathered_with(&folder, &scenario, more);
+            let facts = of(&judged(&reel.timeline)).all.into_iter();
+            facts.map(without_release).collect()
+        };
+        let known = facts_of(&configurations(&folder, &scenario));
+        assert_eq!(facts_of(""), known, "{scenario}");
+    }
+}
+
+#[test]
+fn an_update_that_ended_keeps_its_begin_while_nodes_follow() {
+    let Some(recording) = Recording::read("cvo-upgrade/events.jsonl.zst") else {
+        return;
+    };
+    let reel = recording.import(&ImportOptions::new("test", "a recording"));
+    let began = time("13:27:45");
+    for at in ["13:35:20", "13:36:00.5", "13:36:30", "13:36:52"] {
+        let cut = reel.timeline.resolve(Moment::Time(time(at))).unwrap();
+        let status = ClusterHistory::of(&reel.timeline).update_status(cut, None);
+        let status = status.unwrap().unwrap();
+        assert!(status.is_updating);
+        let [well] = status.insights.as_slice() else {
+            panic!("{:?}", status.insights);
+        };
+        assert_eq!(well.summary, "Update is proceeding well");
+        assert_eq!(well.since, Some(began));
+        // The Deployment of the machine-config operator is not where `oc` looks for it.
+        let counts = &status.operators;
+        assert_eq!((counts.updated, counts.total), (17, 17));
+        assert_eq!(counts.waiting, [""; 0]);
+        assert_eq!(status.assessment, Assessment::Completed);
+    }
+}
+
+#[test]
+fn intervals_and_the_story_begin_and_end_an_upgrade_alike() {
+    let Some(told) = UpgradeReading::read(UpdateKind::Upgrade) else {
+        return;
+    };
+    let timeline = &told.reel.timeline;
+    let mut gathering = Gathering::only(timeline, Mode::Exact, |source| source == "ClusterPhase");
+    feed(timeline, &mut gathering.watchers(), |_| {});
+    let gathered = gathering.finish(timeline);
+    let phases: Vec<_> = gathered.intervals.of("ClusterPhase").collect();
+    let cut = timeline.resolve(Moment::End).unwrap();
+    let updates = ClusterHistory::of(timeline).updates(cut).unwrap();
+    assert_eq!((phases.len(), updates.all.len()), (2, 2));
+    for (phase, update) in phases.iter().zip(&updates.all) {
+        assert_eq!(phase.from, update.first.at);
+        assert_eq!(phase.to, update.end.map(|end| end.mark.at));
+    }
+}
+
 fn read(folder: &Path, file: &str) -> String {
     std::fs::read_to_string(folder.join(file)).unwrap()
 }
@@ -134,6 +202,12 @@ pub(crate) fn scenarios(folder: &Path) -> Vec<String> {
 
 /// Makes a reel of all lists of a scenario: one moment.
 pub(crate) fn gathered(folder: &Path, scenario: &str) -> Reel {
+    let configurations = configurations(folder, scenario);
+    gathered_with(folder, scenario, &configurations)
+}
+
+/// Makes one of the lists, and of more documents.
+fn gathered_with(folder: &Path, scenario: &str, more: &str) -> Reel {
     let mut text = String::new();
     for kind in ["cv", "co", "mcp", "node", "mco-deployment"] {
         let file = format!("{scenario}-{kind}.yaml");
@@ -148,7 +222,21 @@ pub(crate) fn gathered(folder: &Path, scenario: &str) -> Reel {
             text = format!("{text}---\n{list}\n");
         }
     }
-    // Of the configurations only the release is known: their files hold pull secrets.
+    text.push_str(more);
+    let mut options = ImportOptions::new("test", "gathered lists");
+    options.at = Some(RecordedAt::from_micros(1_900_000_000_000_000));
+    let reel = Recording {
+        bytes: text.into_bytes(),
+    }
+    .import(&options);
+    assert_eq!(reel.imported.broken.count, 0, "{scenario}");
+    reel
+}
+
+/// Makes the configurations of a scenario. Only their release is known: their files hold pull
+/// secrets.
+fn configurations(folder: &Path, scenario: &str) -> String {
+    let mut text = String::new();
     for line in read(folder, "machineconfig-versions.tsv").lines() {
         let cells: Vec<&str> = line.split('\t').collect();
         if let [of, name, version, ..] = cells.as_slice()
@@ -160,14 +248,7 @@ pub(crate) fn gathered(folder: &Path, scenario: &str) -> Reel {
             );
         }
     }
-    let mut options = ImportOptions::new("test", "gathered lists");
-    options.at = Some(RecordedAt::from_micros(1_900_000_000_000_000));
-    let reel = Recording {
-        bytes: text.into_bytes(),
-    }
-    .import(&options);
-    assert_eq!(reel.imported.broken.count, 0, "{scenario}");
-    reel
+    text
 }
 
 /// Returns the moment at which `oc` takes such lists to have been gathered.
@@ -477,7 +558,7 @@ const PLANTED_MICROS: i64 = 1_000_000;
 const SEEN_MICROS: i64 = 1_000;
 
 struct UpgradeReading {
-    _reel: Reel,
+    reel: Reel,
     story: UpgradeStory,
     sections: Vec<Section>,
 }
@@ -501,7 +582,7 @@ impl UpgradeReading {
             .upgrade_story(&updates, update, cut)
             .unwrap();
         Some(Self {
-            _reel: reel,
+            reel,
             story,
             sections,
         })

@@ -122,6 +122,9 @@ pub struct PoolState {
     pub assessment: Assessment,
     /// Whether it is paused.
     pub is_paused: bool,
+    /// The number of updated nodes that the pool reports itself while it is not updated: those with
+    /// its configuration, as of the last time that its controller counted them.
+    pub reported: Option<u64>,
     /// Its nodes, in the order of `oc`.
     pub nodes: Vec<NodeState>,
 }

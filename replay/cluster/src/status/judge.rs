@@ -60,14 +60,13 @@ impl ClusterHistory<'_> {
         }
         let progressing = StatusCondition::find(&version.status.conditions, "Progressing");
         let is_progressing = progressing.is_some_and(|condition| condition.is("True"));
-        // In a migration the version stays, so the nodes that still migrate cannot be identified by
-        // it.
-        let is_migrating = is_progressing && is_migration(version);
-        let is_rendered = operators.get(MACHINE_CONFIG).is_some_and(|operator| {
-            operator.version_of("operator") == Some(version.status.desired.version.as_str())
-        });
-        let pools = (is_migrating, is_rendered);
-        let pools = self.pools(version, pools, cut, now, &mut insights)?;
+        let of_nodes = operators.get(MACHINE_CONFIG);
+        let pools = self.pools(
+            (version, of_nodes),
+            is_progressing,
+            (cut, now),
+            &mut insights,
+        )?;
         let mut status = began(version, counts, now);
         let is_lagging = pools
             .iter()
@@ -142,10 +141,9 @@ impl ClusterHistory<'_> {
 
     fn pools(
         self,
-        version: &VersionObject,
-        (is_migrating, is_rendered): (bool, bool),
-        cut: Cut,
-        now: RecordedAt,
+        (version, operator): (&VersionObject, Option<&OperatorObject>),
+        is_progressing: bool,
+        (cut, now): (Cut, RecordedAt),
         insights: &mut Vec<Insight>,
     ) -> Result<Vec<PoolState>, QueryError> {
         let pools = self.objects_at::<PoolObject>((MACHINES, "machineconfigpools"), "", cut)?;
@@ -162,7 +160,20 @@ impl ClusterHistory<'_> {
             .into_iter()
             .map(|(name, config)| (name, config.release().to_owned()))
             .collect();
-        let release = NodeRelease::of(version, (is_migrating, is_rendered), &releases, now);
+        let newest = version.status.history.first();
+        let is_same_version = is_migration(version);
+        let release = NodeRelease {
+            version: newest.map_or("", |newest| newest.version.as_str()),
+            is_same_version,
+            // Then the nodes that still migrate cannot be identified by the version.
+            is_migrating: is_progressing && is_same_version,
+            releases: &releases,
+            is_rendered: operator.is_some_and(|operator| {
+                let wanted = &version.status.desired.version;
+                nodes::is_rendered(wanted, operator, pools.values())
+            }),
+            now,
+        };
         let mut states = Vec::new();
         for (name, pool) in &pools {
             let of_pool: Vec<(&str, &NodeObject)> = all
@@ -221,11 +232,20 @@ fn is_updated(
     if operator.version_of("operator") != Some(version.status.desired.version.as_str()) {
         return false;
     }
-    // The version stays in a migration; the image is that of the machine-config operator.
-    match operator.version_of("operator-image") {
-        Some(own) if name == MACHINE_CONFIG => image == Some(own),
-        _ => true,
-    }
+    let Some(own) = operator
+        .version_of("operator-image")
+        .filter(|_| name == MACHINE_CONFIG)
+    else {
+        return true;
+    };
+    // The version stays in a migration; the image is that of the machine-config operator. Where its
+    // Deployment was not recorded, the version decides, and in a migration the history: an update is
+    // complete when all operators are.
+    let newest = version.status.history.first();
+    image.map_or_else(
+        || !is_migration(version) || newest.is_some_and(HistoryEntry::is_completed),
+        |image| image == own,
+    )
 }
 
 fn began(version: &VersionObject, operators: OperatorCounts, now: RecordedAt) -> UpdateStatus {
@@ -318,13 +338,12 @@ fn last_progress(
 
 fn in_order(mut insights: Vec<Insight>, status: &UpdateStatus) -> Vec<Insight> {
     if insights.is_empty() && status.is_updating {
-        let since = status.now.micros.saturating_sub(status.elapsed_micros);
         insights.push(Insight {
             level: InsightLevel::Info,
             impact: Impact::None,
             summary: "Update is proceeding well".to_owned(),
             description: String::new(),
-            since: Some(RecordedAt::from_micros(since)),
+            since: status.started,
         });
     }
     insights.sort_by(|a, b| {
@@ -527,6 +546,35 @@ mod tests {
     use super::*;
 
     const MINUTE_MICROS: i64 = MINUTE_SECS * 1_000_000;
+
+    #[test]
+    fn without_its_deployment_the_operator_of_nodes_is_judged_by_its_version() {
+        let operator = |version: &str| -> OperatorObject {
+            let versions = serde_json::json!([
+                {"name": "operator", "version": version},
+                {"name": "operator-image", "version": "image"},
+            ]);
+            serde_json::from_value(serde_json::json!({"status": {"versions": versions}}))
+                .expect("an operator")
+        };
+        let version = |before: &str, state: &str| -> VersionObject {
+            let entry = |version: &str, image: &str, state: &str| serde_json::json!({"version": version, "image": image, "state": state});
+            let history = [entry("2", "b", state), entry(before, "a", "Completed")];
+            let status = serde_json::json!({"desired": {"version": "2"}, "history": history});
+            serde_json::from_value(serde_json::json!({"status": status})).expect("a version")
+        };
+        let is_updated = |version: &VersionObject, own: &str, image| {
+            super::is_updated(version, MACHINE_CONFIG, &operator(own), image)
+        };
+        let upgrade = version("1", "Partial");
+        assert!(is_updated(&upgrade, "2", None));
+        assert!(!is_updated(&upgrade, "1", None));
+        assert!(!is_updated(&upgrade, "2", Some("other")));
+        assert!(is_updated(&upgrade, "2", Some("image")));
+        // Where only the image changes, the version decides nothing.
+        assert!(!is_updated(&version("2", "Partial"), "2", None));
+        assert!(is_updated(&version("2", "Completed"), "2", None));
+    }
 
     #[test]
     fn early_the_baseline_counts_then_the_progress() {

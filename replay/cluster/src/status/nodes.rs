@@ -5,7 +5,8 @@
 use super::answer::{
     Assessment, Impact, Insight, InsightLevel, NodeAssessment, NodePhase, NodeState, PoolState,
 };
-use crate::objects::{DRAIN, NodeObject, PoolObject, VersionObject};
+use crate::condition::StatusCondition;
+use crate::objects::{DRAIN, NodeObject, OperatorObject, PoolObject};
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
 
@@ -18,37 +19,69 @@ const SHORT_NAME: usize = 8;
 pub(super) struct NodeRelease<'a> {
     /// The version in the newest entry of the history.
     pub(super) version: &'a str,
-    /// Whether only the image changes, at the moment.
+    /// Whether the update is to another image of the same version.
+    pub(super) is_same_version: bool,
+    /// Whether such an update runs at the moment.
     pub(super) is_migrating: bool,
-    /// The release of each configuration.
+    /// The release of each recorded configuration.
     pub(super) releases: &'a BTreeMap<String, String>,
-    /// Whether the configurations that the pools have are those of that version: the operator that renders them
-    /// has it.
+    /// Whether the configurations that the pools have are those of that version.
     pub(super) is_rendered: bool,
     pub(super) now: RecordedAt,
 }
 
-impl<'a> NodeRelease<'a> {
-    pub(super) fn of(
-        version: &'a VersionObject,
-        (is_migrating, is_rendered): (bool, bool),
-        releases: &'a BTreeMap<String, String>,
-        now: RecordedAt,
-    ) -> Self {
-        let newest = version.status.history.first();
-        Self {
-            version: newest.map_or("", |newest| newest.version.as_str()),
-            is_migrating,
-            releases,
-            is_rendered,
-            now,
-        }
+impl NodeRelease<'_> {
+    /// Returns the release of a configuration; `None` if it is not known.
+    fn release_of(&self, config: &str) -> Option<&str> {
+        let recorded = self.releases.get(config).map(String::as_str);
+        // An update to another image of the version does not change it.
+        let unchanged = || (self.is_same_version && !config.is_empty()).then_some(self.version);
+        recorded
+            .or_else(unchanged)
+            .filter(|release| !release.is_empty())
     }
 
-    fn release_of(&self, config: &str) -> Option<&str> {
-        let release = self.releases.get(config).map(String::as_str);
-        release.filter(|release| !release.is_empty())
+    /// Returns whether a configuration is one of the version.
+    fn has_version(&self, config: &str, pool: &PoolObject) -> bool {
+        if let Some(release) = self.release_of(config) {
+            return release == self.version;
+        }
+        // A reel need not have the configurations, which may hold secrets: then the pool's own is
+        // that of the version.
+        self.is_unrecorded(config) && self.is_rendered && config == pool.spec.configuration.name
     }
+
+    fn is_unrecorded(&self, config: &str) -> bool {
+        !config.is_empty() && !self.releases.contains_key(config)
+    }
+}
+
+/// Returns whether the pools have the configurations of the version that the cluster moves to, by
+/// what their operator and they themselves report.
+///
+/// The operator reports its version at the end of its update only; before, it is Progressing exactly
+/// while it runs with another version than it reports. It renders the configurations of all pools at
+/// once: as soon as one of them is being updated since then, all have theirs.
+pub(super) fn is_rendered<'a>(
+    version: &str,
+    operator: &OperatorObject,
+    mut pools: impl Iterator<Item = &'a PoolObject>,
+) -> bool {
+    let since = |condition: Option<StatusCondition<'_>>| {
+        condition
+            .filter(|condition| condition.is("True"))
+            .and_then(|condition| condition.since())
+    };
+    if operator.version_of("operator") == Some(version) {
+        return true;
+    }
+    let began = since(operator.condition("Progressing"));
+    began.is_some_and(|began| {
+        pools.any(|pool| {
+            let conditions = &pool.status.conditions;
+            since(StatusCondition::find(conditions, "Updating")).is_some_and(|at| at >= began)
+        })
+    })
 }
 
 /// Judges a pool and its nodes.
@@ -71,6 +104,9 @@ pub(super) fn pool(
         name: name.to_owned(),
         assessment: Assessment::Empty,
         is_paused: pool.spec.paused,
+        reported: StatusCondition::find(&pool.status.conditions, "Updated")
+            .is_some_and(|updated| updated.is("False"))
+            .then_some(pool.status.updated_machine_count),
         nodes,
     };
     state.assessment = assess(&state);
@@ -116,19 +152,10 @@ fn node(
     let version = release.release_of(current);
     let is_same = current == desired;
     let is_of_pool = desired == pool.spec.configuration.name;
-    // A reel need not have the configurations, which may hold secrets: then the pool's own is that of the version.
-    let is_known = release.releases.contains_key(current);
-    let is_updated = if is_known {
-        version == Some(release.version)
-            && (!release.is_migrating || desired.is_empty() || (is_same && is_of_pool))
-    } else {
-        release.is_rendered && is_same && is_of_pool
-    };
-    let is_wanted = if is_known {
-        version.is_some() && release.release_of(desired) == Some(release.version)
-    } else {
-        release.is_rendered
-    };
+    let is_updated = release.has_version(current, pool)
+        && (!release.is_migrating || desired.is_empty() || (is_same && is_of_pool));
+    let is_wanted =
+        (version.is_some() || release.is_unrecorded(current)) && release.has_version(desired, pool);
     let is_updating = !is_updated && is_wanted && !is_same && is_of_pool;
     let phase = phase(node, pool, is_updating, is_updated);
     let mut assessment = match phase {
@@ -279,4 +306,76 @@ fn insight(troubles: &[NodeTrouble], now: RecordedAt) -> Option<Insight> {
         description: joined(troubles, |trouble| &trouble.description),
         since: troubles.iter().filter_map(|trouble| trouble.since).min(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn operator(version: &str, progressing: &str) -> OperatorObject {
+        let object: Value = json!({"status": {
+            "versions": [{"name": "operator", "version": version}],
+            "conditions": [{
+                "type": "Progressing", "status": progressing,
+                "lastTransitionTime": "2026-11-21T10:30:00Z",
+            }],
+        }});
+        serde_json::from_value(object).expect("an operator")
+    }
+
+    fn pool(updating: &str, since: &str) -> PoolObject {
+        let object: Value = json!({
+            "spec": {"configuration": {"name": "new"}},
+            "status": {"conditions": [
+                {"type": "Updating", "status": updating, "lastTransitionTime": since},
+            ]},
+        });
+        serde_json::from_value(object).expect("a pool")
+    }
+
+    #[test]
+    fn pools_have_the_new_configurations_once_one_is_updated_since_the_operator_moves() {
+        let (before, after) = ("2026-11-21T10:29:59Z", "2026-11-21T10:31:00Z");
+        let is_rendered = |operator: OperatorObject, pools: &[PoolObject]| {
+            super::is_rendered("2", &operator, pools.iter())
+        };
+        let waits = || pool("False", before);
+        assert!(is_rendered(operator("2", "False"), &[]));
+        assert!(is_rendered(
+            operator("1", "True"),
+            &[waits(), pool("True", after)]
+        ));
+        // What a pool began earlier is not of this update.
+        assert!(!is_rendered(
+            operator("1", "True"),
+            &[waits(), pool("True", before)]
+        ));
+        assert!(!is_rendered(operator("1", "True"), &[waits()]));
+        assert!(!is_rendered(operator("1", "False"), &[pool("True", after)]));
+    }
+
+    #[test]
+    fn a_configuration_that_was_not_recorded_is_known_by_its_pool() {
+        let releases = BTreeMap::from([("recorded".to_owned(), "1".to_owned())]);
+        let release = |is_rendered, is_same_version| NodeRelease {
+            version: "2",
+            is_same_version,
+            is_migrating: false,
+            releases: &releases,
+            is_rendered,
+            now: RecordedAt::default(),
+        };
+        let pool = pool("True", "2026-11-21T10:31:00Z");
+        let rendered = release(true, false);
+        let has = |config: &str| rendered.has_version(config, &pool);
+        assert_eq!(
+            [has("new"), has("old"), has("recorded"), has("")],
+            [true, false, false, false]
+        );
+        assert!(!release(false, false).has_version("new", &pool));
+        // The image changes, the version does not.
+        assert!(release(false, true).has_version("old", &pool));
+        assert!(!release(false, true).has_version("", &pool));
+    }
 }
