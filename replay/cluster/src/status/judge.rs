@@ -564,7 +564,7 @@ mod tests {
             serde_json::from_value(serde_json::json!({"status": status})).expect("a version")
         };
         let is_updated = |version: &VersionObject, own: &str, image| {
-            super::is_updated(version, MACHINE_CONFIG, &operator(own), image)
+            is_updated(version, MACHINE_CONFIG, &operator(own), image)
         };
         let upgrade = version("1", "Partial");
         assert!(is_updated(&upgrade, "2", None));

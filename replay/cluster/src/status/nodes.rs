@@ -338,7 +338,7 @@ mod tests {
     fn pools_have_the_new_configurations_once_one_is_updated_since_the_operator_moves() {
         let (before, after) = ("2026-11-21T10:29:59Z", "2026-11-21T10:31:00Z");
         let is_rendered = |operator: OperatorObject, pools: &[PoolObject]| {
-            super::is_rendered("2", &operator, pools.iter())
+            is_rendered("2", &operator, pools.iter())
         };
         let waits = || pool("False", before);
         assert!(is_rendered(operator("2", "False"), &[]));
