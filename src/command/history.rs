@@ -494,7 +494,7 @@ impl HistoryOutputItem {
     pub(crate) fn of(timeline: &Timeline, item: &HistoryItem) -> Self {
         match item {
             HistoryItem::Gap(gap) => Self::Gap {
-                from: timetext::rfc3339(gap.gap.from_time),
+                from: timetext::rfc3339(gap.from),
                 to: timetext::rfc3339(gap.gap.to_time),
                 from_rv: gap.gap.from_rv.clone(),
                 to_rv: gap.gap.to_rv.clone(),
@@ -549,7 +549,7 @@ pub(crate) fn item_lines(timeline: &Timeline, item: &HistoryItem) -> Vec<StyledL
 
 pub(crate) fn gap_line(timeline: &Timeline, gap: &RecordedGap) -> StyledLine {
     let (from, to) = (
-        timeline.written(gap.gap.from_time),
+        timeline.written(gap.from),
         timeline.written(gap.gap.to_time),
     );
     let cause = gap.cause();

@@ -534,7 +534,7 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
         Certainty::Imported { .. } => AS_IMPORTED.to_owned(),
         Certainty::InsideGap { gap } => format!(
             "inside a gap {}–{}: may differ ({})",
-            written(gap.gap.from_time),
+            written(gap.from),
             written(gap.gap.to_time),
             gap.cause()
         ),

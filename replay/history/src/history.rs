@@ -340,7 +340,7 @@ impl<'a> ObjectHistory<'a> {
     fn take(&mut self, step: PlannedStep) {
         match step {
             PlannedStep::Gap(gap) => {
-                self.settle(gap.gap.from_time, DurationEnd::Gap);
+                self.settle(gap.from, DurationEnd::Gap);
                 self.ready.push_back(HistoryItem::Gap(gap));
             }
             PlannedStep::Unobserved(span) => {

@@ -51,7 +51,7 @@ impl Timeline {
             names: &names,
         };
         let since = match self.certainty_of(resource, cut, &filter) {
-            Certainty::InsideGap { gap } => Some(gap.gap.from_time),
+            Certainty::InsideGap { gap } => Some(gap.from),
             Certainty::Unobserved { from, .. } | Certainty::Blind { from, .. } => Some(from),
             Certainty::AfterLast { last } => Some(last),
             Certainty::Damaged { damage } => {

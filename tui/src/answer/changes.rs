@@ -59,7 +59,7 @@ pub(super) fn read_history(
         match item {
             HistoryItem::Gap(gap) => {
                 let (from, to) = (
-                    timeline.written(gap.gap.from_time),
+                    timeline.written(gap.from),
                     timeline.written(gap.gap.to_time),
                 );
                 let words = format!("░ gap {from} – {to}: versions may be missing");

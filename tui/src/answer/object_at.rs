@@ -75,7 +75,7 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> Option<String
         Certainty::Imported { .. } => "imported: completeness unknown".to_owned(),
         Certainty::InsideGap { gap } => format!(
             "unknown from {} to {}: {}",
-            at(gap.gap.from_time),
+            at(gap.from),
             at(gap.gap.to_time),
             gap.cause()
         ),

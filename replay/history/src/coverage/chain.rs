@@ -14,7 +14,7 @@
 
 use super::gap::{GapJudgement, GapOutcome, RecordedGap};
 use super::lost::LostChange;
-use super::unobserved::UnobservedSpan;
+use super::unobserved::{LATE_MICROS, SHORTEST_BLINDNESS_MICROS, UnobservedSpan};
 use super::unparsed::{RetriedLines, UnparsedSpan};
 use crate::select::ExcludedResource;
 use crate::session::RecordingSession;
@@ -137,6 +137,23 @@ pub(super) struct UnwatchedTime {
     pub(super) is_continued: bool,
     /// How much is known of the recorder at its begin.
     pub(super) recorder: RecorderEnd,
+}
+
+impl UnwatchedTime {
+    /// Returns whether the next watch, which ended at a time, delivered all changes: it continued, and stayed open
+    /// for as long as they may need. After a brief time, which is not distinguished from a late delivery, that is as
+    /// long again.
+    pub(super) fn is_bridged(&self, next: RecordedAt) -> bool {
+        self.to.is_some_and(|to| {
+            let length = to.micros_since(self.from);
+            let needed = if length < SHORTEST_BLINDNESS_MICROS {
+                length
+            } else {
+                LATE_MICROS
+            };
+            self.is_continued && next.micros_since(to) >= needed
+        })
+    }
 }
 
 impl Coverage {

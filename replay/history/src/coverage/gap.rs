@@ -1,15 +1,21 @@
 //! Gaps, and the proofs about the changes in them: by the server's own history, and by the
 //! revisions of the cluster's storage.
+//!
+//! A gap is declared since the last data before it. The watch observed the resource for longer: changes may be
+//! missing only since it ended, as in a reel that ends there.
 
 use super::Coverage;
-use super::chain::RecorderEnd;
-use kubereel_format::{Gap, GapCause, GapId, GapVerdict, Note, Seq};
+use super::chain::{RecorderEnd, UnwatchedTime};
+use crate::session::Outage;
+use kubereel_format::{Gap, GapCause, GapId, GapVerdict, Note, RecordedAt, Seq};
 
 /// A gap, the record after which the state is known again, and the proofs about its changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedGap {
     /// The gap, as it was declared.
     pub gap: Gap,
+    /// Since when changes may be missing: when the last watch before it ended.
+    pub from: RecordedAt,
     /// The record that completed the list after it.
     pub closed_by: Seq,
     /// The result of reading it back, if that was tried.
@@ -75,6 +81,7 @@ impl GapJudgement {
 impl RecordedGap {
     pub(super) const fn new(gap: Gap, closed_by: Seq, recorder: RecorderEnd) -> Self {
         Self {
+            from: gap.from_time,
             gap,
             closed_by,
             judgement: None,
@@ -123,6 +130,30 @@ impl Coverage {
         let mut gaps = self.gaps.iter_mut().rev();
         if let Some(gap) = gaps.find(|gap| gap.gap.id == id) {
             gap.judgement = Some(judgement);
+        }
+    }
+
+    /// Finds when the last watch before each gap ended.
+    pub(super) fn date_gaps(&mut self, outages: &[Outage]) {
+        self.unwatched.sort_by_key(|time| time.from);
+        for gap in &mut self.gaps {
+            let (last, to) = (gap.gap.from_time, gap.gap.to_time);
+            let is_around =
+                |time: &&UnwatchedTime| time.from < to && time.to.is_none_or(|end| end > last);
+            let mut unwatched = self.unwatched.iter().filter(is_around).peekable();
+            while let Some(time) = unwatched.next() {
+                let next = unwatched.peek().map_or(to, |next| next.from);
+                if !time.is_bridged(next) {
+                    gap.from = time.from.max(last);
+                    break;
+                }
+            }
+            // Nothing shows that a watch went on after a time without an answer in which it was silent.
+            for outage in outages.iter().filter(|one| !one.is_before_first_answer) {
+                if outage.to > last && outage.from < gap.from {
+                    gap.from = outage.from.max(last);
+                }
+            }
         }
     }
 

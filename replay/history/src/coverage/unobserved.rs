@@ -45,11 +45,11 @@ const LATEST_LIST_MICROS: i64 = 60_000_000;
 ///
 /// The changes of a shorter time arrive when the watch continues, no later than deliveries on a
 /// busy server may be anyway; at the end it is the end of the recording.
-const SHORTEST_BLINDNESS_MICROS: i64 = 1_000_000;
+pub(super) const SHORTEST_BLINDNESS_MICROS: i64 = 1_000_000;
 
 /// How long after an unobserved time its changes arrive, where no probe shows when they were committed, in
 /// microseconds: 5 s.
-const LATE_MICROS: i64 = 5_000_000;
+pub(super) const LATE_MICROS: i64 = 5_000_000;
 
 /// A time in which a resource was not observed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -357,6 +357,7 @@ impl Coverage {
         }
         let first_complete = first_complete(&all);
         for (resource, coverage) in &mut all {
+            coverage.date_gaps(outages);
             let mut derived = DerivedSpans {
                 tables,
                 resource: *resource,
@@ -407,7 +408,7 @@ impl Coverage {
         let spans = self.observed_anyway().chain(&self.unobserved);
         let gaps = spans.filter_map(UnobservedSpan::gap);
         let mut gaps: Vec<&RecordedGap> = gaps.filter(|gap| gap.outcome() == outcome).collect();
-        gaps.sort_by_key(|gap| gap.gap.from_time);
+        gaps.sort_by_key(|gap| gap.from);
         gaps.into_iter()
     }
 
@@ -520,7 +521,7 @@ impl DerivedSpans<'_> {
     /// Adds a gap. A gap in which no change is missing is a time without a watch whose changes
     /// arrived late.
     fn add_gap(&mut self, gap: &RecordedGap) {
-        let from = gap.gap.from_time;
+        let from = gap.from;
         let to = self.tables.wall_of(gap.closed_by).max(gap.gap.to_time);
         // The span of a gap that may miss changes ends with the list, which shows the state again.
         // The changes of one that was read back are in the reel, so only the time decides.
@@ -636,10 +637,11 @@ impl DerivedSpans<'_> {
             };
             if let Some(changes) = changes {
                 // Up to the earliest possible commit, no change existed: the state was known until
-                // then.
+                // then. The watch before a gap did not deliver what was committed before it ended.
                 let begins = changes.iter().map(|change| change.not_before);
-                if let Some(begin) = begins.min().filter(|begin| *begin > span.from) {
-                    let begin = begin.min(span.to);
+                let least = span.gap().map_or(span.from, |gap| gap.gap.from_time);
+                if let Some(begin) = begins.min() {
+                    let begin = begin.max(least).min(span.to);
                     (span.from, span.begin) = (begin, SpanBegin::At(begin));
                 }
                 let keys = changes
@@ -669,9 +671,9 @@ impl DerivedSpans<'_> {
         last.map(|seq| self.tables.wall_of(seq))
     }
 
-    /// Returns whether all changes of a span were delivered: each watch since its begin continued
-    /// where the last one had ended, or the time between lies in a gap that was read back. A list
-    /// alone does not show objects that were created and deleted before it.
+    /// Returns whether all changes of a span were delivered: by a watch that continued where the last
+    /// one had ended, or because a gap was read back. A list alone does not show objects that were
+    /// created and deleted before it.
     fn is_delivered(&self, coverage: &Coverage, span: &UnobservedSpan) -> bool {
         let is_read_back = |from: RecordedAt, to: RecordedAt| {
             let mut closed = coverage.gaps.iter();
@@ -680,11 +682,18 @@ impl DerivedSpans<'_> {
                 gap.outcome() != GapOutcome::MayMiss && gap.gap.from_time <= from && to <= end
             })
         };
-        let mut since = coverage
-            .unwatched
-            .iter()
-            .filter(|time| time.from >= span.from);
-        since.all(|time| time.is_continued || time.to.is_none_or(|to| is_read_back(time.from, to)))
+        let unwatched = coverage.unwatched.iter();
+        let mut since = unwatched.filter(|time| time.from >= span.from).peekable();
+        while let Some(time) = since.next() {
+            let next = since.peek().map_or(self.tables.end(), |next| next.from);
+            if time.is_bridged(next) {
+                return true;
+            }
+            if !time.is_continued {
+                return time.to.is_none_or(|to| is_read_back(time.from, to));
+            }
+        }
+        true
     }
 
     /// Returns the objects that may have changed in a span and whose change was not received before its begin; `None`

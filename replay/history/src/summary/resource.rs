@@ -73,14 +73,14 @@ struct CoveredSummary(span: &CoveredFrom) {
 
 /// A span in which changes may be missing.
 struct GapSummary(gap: &RecordedGap) {
-    /// When the last data before it was received.
+    /// When the last watch before it ended.
     #[serde(with = "Rfc3339")]
-    from: RecordedAt = gap.gap.from_time,
+    from: RecordedAt = gap.from,
     /// When the list that ended it was received.
     #[serde(with = "Rfc3339")]
     to: RecordedAt = gap.gap.to_time,
     /// The time between.
-    span_secs: f64 = secs_between(gap.gap.from_time, gap.gap.to_time),
+    span_secs: f64 = secs_between(gap.from, gap.gap.to_time),
     /// The last resourceVersion before it, if there was one.
     from_rv: Option<String> = gap.gap.from_rv.clone(),
     /// The resourceVersion of the list that ended it.

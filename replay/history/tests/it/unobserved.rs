@@ -3,7 +3,7 @@
 use crate::script::{Script, Stream, Thing, pod, thing};
 use kubereel_format::{
     EndCause, EventType, Evidence, GapCause, GapVerdict, NotCoveredReason, OddLineProblem,
-    RecordedAt, ResourceId, Seq,
+    OutageClass, RecordedAt, ResourceId, Seq,
 };
 use kubereel_history::{
     Certainty, ComparisonScope, Cut, GapOutcome, HistoryItem, HistoryQuestion, ObjectFilter,
@@ -130,7 +130,7 @@ fn a_gap_that_was_read_back_hides_only_objects_that_changed_in_it() {
         let all = certainty(&quiet, secs, &[]);
         assert!(all.is_proven(), "{secs}: {all:?}");
         let is_read_back = matches!(all, Certainty::ReadBack { .. });
-        assert_eq!(is_read_back, (0..31).contains(&secs), "{secs}: {all:?}");
+        assert_eq!(is_read_back, (21..31).contains(&secs), "{secs}: {all:?}");
     }
     let changed = restarted(Some(A));
     for secs in 0..40 {
@@ -141,6 +141,66 @@ fn a_gap_that_was_read_back_hides_only_objects_that_changed_in_it() {
         assert_eq!(known(&a), !is_hidden, "{secs}");
         assert!(known(&b), "{secs}");
     }
+}
+
+#[test]
+fn a_gap_that_was_read_back_stays_known_when_a_later_watch_ends() {
+    let (timeline, _) = unseen(|script| {
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(pods, None);
+        script.initial(stream, A, 5, &pod(A, 5, "x"));
+        script.synced(stream, 10);
+        let listed = script.now();
+        script.wait(9_000);
+        script.disconnect(stream, EndCause::Clean);
+        let again = script.connect(pods, Some(10));
+        script.disconnect(again, EndCause::Expired);
+        script.wait(3_000);
+        let stream = script.connect(pods, None);
+        script.gap(pods, 10, 12, listed);
+        script.judged(GapVerdict::Reconstructed, None);
+        script.synced(stream, 12);
+        script.wait(10_000);
+        script.bookmark(stream, 12);
+        script.disconnect(stream, EndCause::Gone);
+        script.wait(3_000);
+        script.not_covered("pods", NotCoveredReason::Gone, "");
+        script.wait(3_000);
+    });
+    let pods = timeline.resources().find("pods").expect("pods").id;
+    for (moment, is_read_back) in [("+8s", false), ("+11s", true), ("+13s", false)] {
+        let cut = timeline.resolve(moment.parse().expect("a moment"));
+        let certainty = timeline.certainty(pods, cut.expect("a cut"));
+        assert!(certainty.is_proven(), "{moment}: {certainty:?}");
+        let is_back = matches!(certainty, Certainty::ReadBack { .. });
+        assert_eq!(is_back, is_read_back, "{moment}: {certainty:?}");
+    }
+}
+
+#[test]
+fn a_watch_that_was_silent_in_an_outage_does_not_bound_a_gap() {
+    let (timeline, unseen) = unseen(|script| {
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(pods, None);
+        script.synced(stream, 10);
+        let listed = script.now();
+        script.wait(9_000);
+        script.outage("https://a:6443", OutageClass::Connect, 4_000);
+        script.wait(2_000);
+        script.disconnect(stream, EndCause::Cut);
+        script.wait(1_000);
+        let again = script.connect(pods, Some(10));
+        script.disconnect(again, EndCause::Expired);
+        let stream = script.connect(pods, None);
+        script.gap(pods, 10, 30, listed);
+        script.synced(stream, 30);
+        script.wait(10_000);
+    });
+    let [gap] = unseen.as_slice() else {
+        panic!("{unseen:?}");
+    };
+    let span = (secs(&timeline, gap.from), secs(&timeline, gap.to));
+    assert_eq!(span, (9, 16));
 }
 
 #[test]
@@ -428,7 +488,7 @@ fn after_a_kill_it_is_not_claimed_that_no_recorder_ran() {
         let span = spans
             .find(|span| span.reason != UnobservedReason::NotBegun)
             .expect("a span");
-        assert_eq!(secs(&timeline, span.from), if is_gap { 0 } else { 3 });
+        assert_eq!(secs(&timeline, span.from), 3);
         assert_eq!(secs(&timeline, span.to), 63);
         if is_gap {
             let summary = ReelSummary::of(&timeline);
@@ -518,6 +578,7 @@ fn play(path: &std::path::Path, steps: &[Step]) -> Story {
     let mut is_listed = false;
     let mut rv = 10;
     let mut is_unparsed = false;
+    let (mut last_data, mut listed, mut connected) = (script.now(), script.now(), script.now());
     let mut unwatched_since = None;
     let mut unknown = Vec::new();
     for step in steps {
@@ -526,6 +587,10 @@ fn play(path: &std::path::Path, steps: &[Step]) -> Story {
         let is_long = unwatched_since.is_some_and(|since| now - since >= 1_002_000);
         if !is_listed || is_unparsed || is_long {
             unknown.push(RecordedAt::from_micros(now + 500));
+        }
+        // A watch that continues delivers what it has within five seconds.
+        if stream.is_some() && !is_unparsed && now - connected.micros >= 5_000_000 {
+            unknown.retain(|at| *at < listed);
         }
         script.wait(1);
         rv += 1;
@@ -536,6 +601,7 @@ fn play(path: &std::path::Path, steps: &[Step]) -> Story {
                 let thing = thing("x", &name, &uid);
                 let body = pod(thing, rv, "x");
                 script.event(stream, *kind, Evidence::Live, thing, rv, &body);
+                last_data = script.now();
             }
             (Step::End(cause), Some(open)) => {
                 script.disconnect(open, *cause);
@@ -546,21 +612,25 @@ fn play(path: &std::path::Path, steps: &[Step]) -> Story {
                 let opened = script.connect(pods, (!is_list).then_some(rv - 1));
                 if is_list {
                     script.synced(opened, rv);
+                    (last_data, listed) = (script.now(), script.now());
                     (is_listed, is_unparsed) = (true, false);
                 }
+                connected = script.now();
                 stream = Some(opened);
             }
             (Step::Gap { is_read_back }, None) if is_listed => {
-                let from = script.now();
                 script.wait(1_500);
                 let opened = script.connect(pods, None);
-                script.gap(pods, rv - 1, rv + 5, from);
+                script.gap(pods, rv - 1, rv + 5, last_data);
                 if *is_read_back {
                     script.judged(GapVerdict::Reconstructed, None);
+                    unknown.retain(|at| *at < last_data);
+                } else {
+                    unknown.push(RecordedAt::from_micros(script.now().micros - 1));
                 }
-                unknown.push(RecordedAt::from_micros(script.now().micros - 1));
                 rv += 5;
                 script.synced(opened, rv);
+                (last_data, listed, connected) = (script.now(), script.now(), script.now());
                 is_unparsed = false;
                 stream = Some(opened);
             }
@@ -596,12 +666,107 @@ fn play(path: &std::path::Path, steps: &[Step]) -> Story {
     }
 }
 
+/// What may happen on an open watch before its recorder is killed.
+#[derive(Clone, Copy, Debug)]
+enum QuietStep {
+    Event,
+    Bookmark,
+    Reconnect,
+    Nothing,
+}
+
+/// Plays a watch whose recorder is killed, and the same with a next recorder that finds the history lost; returns both,
+/// and until when nothing is known.
+fn killed_and_resumed(steps: &[(i64, QuietStep)]) -> (Timeline, Timeline, RecordedAt) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, copy) = (folder.path().join("a.reel"), folder.path().join("b.reel"));
+    let mut script = Script::begin(&path);
+    let pods = script.resource("pods", "Pod", &[]);
+    let mut stream = script.connect(pods, None);
+    script.synced(stream, 10);
+    let (mut rv, mut last) = (10, script.now());
+    for (millis, step) in steps {
+        script.wait(200 + millis);
+        match step {
+            QuietStep::Event => {
+                rv += 1;
+                script.modified(stream, A, rv, &pod(A, rv, "x"));
+                last = script.now();
+            }
+            QuietStep::Bookmark => {
+                script.bookmark(stream, rv);
+                last = script.now();
+            }
+            QuietStep::Reconnect => {
+                script.disconnect(stream, EndCause::Clean);
+                script.wait(100);
+                stream = script.connect(pods, Some(rv));
+            }
+            QuietStep::Nothing => {
+                script.probed(20, 5);
+            }
+        }
+    }
+    script.wait(200);
+    script.probed(20, 5);
+    script.commit();
+    std::fs::copy(&path, &copy).expect("a copy");
+    script.wait(60_000);
+    let mut script = script.resume(&path);
+    let again = script.connect(pods, Some(rv));
+    script.disconnect(again, EndCause::Expired);
+    script.wait(500);
+    let stream = script.connect(pods, None);
+    script.gap_after(GapCause::RecorderStopped, pods, (rv, rv + 20), last);
+    script.synced(stream, rv + 20);
+    let known_again = script.now();
+    script.wait(2_000);
+    script.finish();
+    let open = |path| Timeline::open(path).expect("a reel");
+    (open(&copy), open(&path), known_again)
+}
+
+fn quiet_step() -> impl Strategy<Value = (i64, QuietStep)> {
+    let step = prop_oneof![
+        Just(QuietStep::Event),
+        Just(QuietStep::Bookmark),
+        Just(QuietStep::Reconnect),
+        Just(QuietStep::Nothing)
+    ];
+    (0i64..20_000, step)
+}
+
 fn is_in(span: &UnobservedSpan, at: RecordedAt) -> bool {
     span.from < at && (at < span.to || span.is_open())
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #[test]
+    fn a_loss_after_a_kill_hides_nothing_that_was_known_before_the_kill(
+        steps in proptest::collection::vec(quiet_step(), 0..8),
+    ) {
+        let (killed, resumed, known_again) = killed_and_resumed(&steps);
+        let pods = killed.resources().find("pods").expect("pods").id;
+        let certainty = |timeline: &Timeline, wall: RecordedAt| {
+            let below = timeline.reel().seq_after(wall);
+            timeline.certainty(pods, Cut::Arrival { below, wall })
+        };
+        let records = (0..killed.reel().end().0).map(Seq);
+        let walls = records.filter_map(|seq| Some(killed.reel().stamp(seq)?.wall.micros));
+        for at in walls.flat_map(|at| [at - 500, at, at + 500]) {
+            let at = RecordedAt::from_micros(at);
+            if (killed.start()..=killed.end()).contains(&at) {
+                let (before, after) = (certainty(&killed, at), certainty(&resumed, at));
+                prop_assert_eq!(before.is_known(), after.is_known(), "{:?}: {:?}", before, after);
+            }
+        }
+        let unknown = [killed.end().micros + 1, known_again.micros - 1];
+        for at in unknown.map(RecordedAt::from_micros) {
+            prop_assert!(!certainty(&resumed, at).is_known(), "{at:?}");
+        }
+    }
+
     #[test]
     fn every_answer_about_what_was_observed_is_the_same(
         steps in proptest::collection::vec(step(), 1..50),
@@ -708,7 +873,7 @@ proptest! {
         let mut named = Vec::new();
         for item in history {
             match item {
-                HistoryItem::Gap(gap) => named.push(gap.gap.from_time),
+                HistoryItem::Gap(gap) => named.push(gap.from),
                 HistoryItem::Unobserved(span) => named.push(span.from),
                 _ => {}
             }
