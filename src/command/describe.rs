@@ -424,9 +424,14 @@ fn version(subject: &DescribedObject<'_>) -> String {
     let first = versions
         .first()
         .map(|first| subject.timeline.wall_of(*first));
+    let names = [subject.held.name.clone()];
+    let filter = ObjectFilter {
+        namespace: Some(&subject.held.namespace),
+        names: &names,
+    };
     let mut missed = first.into_iter().flat_map(|first| {
         let timeline = subject.timeline;
-        timeline.may_miss_after(subject.resource.id, first)
+        timeline.may_miss_after(subject.resource.id, &filter, first)
     });
     // An object whose deletion was received has no later version.
     let last = versions.last().copied();

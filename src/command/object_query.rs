@@ -268,7 +268,7 @@ impl TargetObject<'_> {
             names: &names,
         };
         let unobserved = timeline.unobserved_within(self.resource.id, (None, to));
-        let mut unobserved = unobserved.filter(|span| span.concerns(&filter));
+        let mut unobserved = unobserved.filter(|span| timeline.concerns(span, &filter));
         let name = (self.namespace, self.name.as_str());
         let exit = if timeline.is_object_damaged_between(self.resource.id, name, (None, to)) {
             Exit::Reel

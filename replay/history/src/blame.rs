@@ -108,7 +108,7 @@ impl Timeline {
             }
         }
         let before = walk.last.as_ref().map(|(value, _, at)| (value, *at));
-        let mut brought = self.brought(resource, seq, before, &now);
+        let mut brought = self.brought(seq, before, &now);
         brought.is_after_gap |= walk.is_torn;
         let entries = ManagedEntry::of(&now);
         let mut growth = OriginUpdate::new(&brought, &entries);
@@ -122,7 +122,6 @@ impl Timeline {
 
     fn brought(
         &self,
-        resource: &ResourceInfo,
         seq: Seq,
         before: Option<(&Value, RecordedAt)>,
         new: &Value,
@@ -134,13 +133,14 @@ impl Timeline {
         let changes = before.map(|(old, _)| ComparisonScope::default().changes(old, new));
         let authors = self.authors(seq, before, new, &changes.unwrap_or_default());
         let is_gap_between =
-            before.is_some_and(|(_, old_at)| self.may_miss_changes(resource.id, old_at, at));
+            before.is_some_and(|(_, old_at)| self.may_miss_changes(seq, old_at, at));
+        let is_late = self.late_since(seq).is_some();
         VersionOrigin {
             seq,
             at,
             authors,
             is_old: before.is_none() && !is_creation,
-            is_after_gap: is_gap_between || evidence == Evidence::Listed,
+            is_after_gap: is_gap_between || is_late || evidence == Evidence::Listed,
         }
     }
 }

@@ -576,7 +576,7 @@ fn planned(
     let spans = timeline.unobserved_in_versions(question.resource.id);
     let spans = spans.filter(|span| {
         let is_before_end = span.from < asked.end || (reaches_end && span.from == asked.end);
-        span.concerns(filter) && span.to > asked.start && is_before_end
+        timeline.concerns(span, filter) && span.to > asked.start && is_before_end
     });
     let mut gaps: Vec<(RecordedAt, PlannedStep)> = spans
         .map(|span| match span.open_gap() {

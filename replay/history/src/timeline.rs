@@ -426,6 +426,12 @@ impl Timeline {
         coverage.map_or(&[], Coverage::unobserved_spans)
     }
 
+    /// Returns whether changes of an object that matches the filter may be missing in an unobserved time, or were
+    /// received later: of one that is the same before and after it, none is.
+    pub fn concerns(&self, span: &UnobservedSpan, filter: &ObjectFilter<'_>) -> bool {
+        span.concerns(&self.known.tables, filter)
+    }
+
     /// Returns the times in which changes of a recorded resource may be missing, by their begin.
     ///
     /// A time without a watch that was resumed later is not among them: its changes arrived late,
@@ -492,7 +498,7 @@ impl Timeline {
             namespace: Some(key.namespace),
             names: &names,
         };
-        let own = around.filter(|span| span.concerns(&filter));
+        let own = around.filter(|span| self.concerns(span, &filter));
         let from = own.map(|span| span.from).min()?;
         let mut sequences = self.sequences().iter();
         let after = sequences
@@ -526,28 +532,6 @@ impl Timeline {
     /// Returns whether no change of a resource can be missing since its first list.
     pub fn is_fully_observed(&self, resource: ResourceId) -> bool {
         self.unobserved(resource).next().is_none()
-    }
-
-    /// Returns the times in which changes of an object may be missing that were made after a version
-    /// of it was received.
-    pub fn may_miss_after(
-        &self,
-        resource: ResourceId,
-        from: RecordedAt,
-    ) -> impl Iterator<Item = &UnobservedSpan> {
-        self.unobserved(resource).filter(move |span| {
-            // Between two versions of one object, neither its creation nor its deletion can be
-            // lost.
-            let is_of_all = !matches!(span.reason, UnobservedReason::LostChange { .. });
-            is_of_all && span.to > from
-        })
-    }
-
-    /// Returns whether changes may be missing between two versions of one object, received at these
-    /// times.
-    pub fn may_miss_changes(&self, resource: ResourceId, from: RecordedAt, to: RecordedAt) -> bool {
-        let mut after = self.may_miss_after(resource, from);
-        after.any(|span| span.from < to)
     }
 
     /// Finds the place of a moment in the recording.

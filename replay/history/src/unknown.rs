@@ -1,7 +1,7 @@
 //! From when on the state of an object is not known: damage hides its last versions, or a time in which changes may be
-//! missing does not end.
+//! missing does not end; and the times after a version in which its changes may be missing.
 
-use crate::coverage::{Certainty, UnobservedReason};
+use crate::coverage::{Certainty, UnobservedReason, UnobservedSpan};
 use crate::moment::Cut;
 use crate::select::ObjectFilter;
 use crate::timeline::Timeline;
@@ -28,7 +28,7 @@ impl Timeline {
         let hidden = hidden.map(|(damaged, _, _)| damaged.from);
         let open = self.unobserved(resource).filter(|span| {
             let is_damage = matches!(span.reason, UnobservedReason::Damaged { .. });
-            span.is_open() && !is_damage && span.concerns(&filter)
+            span.is_open() && !is_damage && self.concerns(span, &filter)
         });
         let unknown = hidden.chain(open.map(|span| span.from)).min();
         if object.is_none() {
@@ -66,6 +66,38 @@ impl Timeline {
             Certainty::NotCovered { .. } | Certainty::BeforeFirst { .. } => return None,
         };
         self.unknown_after_versions(since, resource, &filter, cut)
+    }
+
+    /// Returns the times in which changes of objects may be missing that were made after versions of them were
+    /// received.
+    pub fn may_miss_after(
+        &self,
+        resource: ResourceId,
+        filter: &ObjectFilter<'_>,
+        from: RecordedAt,
+    ) -> impl Iterator<Item = &UnobservedSpan> {
+        self.unobserved(resource).filter(move |span| {
+            // Between two versions of one object, neither its creation nor its deletion can be
+            // lost.
+            let is_of_all = !matches!(span.reason, UnobservedReason::LostChange { .. });
+            is_of_all && span.to > from && self.concerns(span, filter)
+        })
+    }
+
+    /// Returns whether changes of an object may be missing between a version of it and an earlier one, received at
+    /// these times.
+    pub fn may_miss_changes(&self, seq: Seq, from: RecordedAt, to: RecordedAt) -> bool {
+        let object = self.reel().object_of(seq);
+        let Some(key) = object.and_then(|object| self.key_of(object)) else {
+            return false;
+        };
+        let names = [key.name.to_owned()];
+        let filter = ObjectFilter {
+            namespace: Some(key.namespace),
+            names: &names,
+        };
+        let mut after = self.may_miss_after(key.resource, &filter, from);
+        after.any(|span| span.from < to)
     }
 
     /// Returns from when on objects are not known, by when their resource is not, and by which of their versions can

@@ -118,9 +118,10 @@ impl<'a> ExpectedSpans<'a> {
         for (group, plural) in others {
             shown_in.extend(resources(self.objects.timeline, group, plural));
         }
-        let later = shown_in
-            .into_iter()
-            .flat_map(|resource| self.objects.timeline.may_miss_after(resource, span.seen));
+        let all = ObjectFilter::default();
+        let timeline = self.objects.timeline;
+        let later = shown_in.into_iter();
+        let later = later.flat_map(|resource| timeline.may_miss_after(resource, &all, span.seen));
         let later = later.map(|one| (one.from.max(span.seen), one.is_open()));
         own.into_iter().chain(later).min()
     }

@@ -90,11 +90,11 @@ fn end(
         screen.aside(ChangeTrust::Outside.words(timeline, ""))?;
         return Ok(Exit::Unknown);
     }
-    let certainty = timeline.certainty(target.resource.id, to);
+    let filter = target.filter();
+    let certainty = timeline.certainty_of(target.resource.id, to, &filter);
     let bounds = (part.asked_from, Some(to));
     let unobserved = timeline.unobserved_within(target.resource.id, bounds);
-    let filter = target.filter();
-    let unobserved = unobserved.filter(|span| !span.is_late() && span.concerns(&filter));
+    let unobserved = unobserved.filter(|span| !span.is_late() && timeline.concerns(span, &filter));
     let unobserved = unobserved.count();
     if unobserved > 0 {
         let words = crate::words::count(unobserved, "span not observed");

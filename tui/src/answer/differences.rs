@@ -101,7 +101,7 @@ pub(super) fn read_diff(
         let words = format!("{between} versions in between");
         lines.push(PanelLine::of(Ink::Faint, words));
     }
-    lines.extend(warnings(timeline, info, old, new));
+    lines.extend(warnings(timeline, old, new));
     match version_changes(timeline, info, old, new) {
         Ok(changes) => {
             if changes.is_empty() {
@@ -125,7 +125,7 @@ fn version_line(timeline: &Timeline, sign: &str, ink: Ink, seq: Seq) -> PanelLin
 }
 
 /// Says what makes the two less comparable than they look.
-fn warnings(timeline: &Timeline, info: &ResourceInfo, old: Seq, new: Seq) -> Vec<PanelLine> {
+fn warnings(timeline: &Timeline, old: Seq, new: Seq) -> Vec<PanelLine> {
     let reel = timeline.reel();
     let mut lines = Vec::new();
     if reel.object_of(old) != reel.object_of(new) {
@@ -133,7 +133,7 @@ fn warnings(timeline: &Timeline, info: &ResourceInfo, old: Seq, new: Seq) -> Vec
         lines.push(PanelLine::of(Ink::Wary, words));
     }
     let at = |seq| CursorPlace::behind(timeline, seq).at;
-    if timeline.may_miss_changes(info.id, at(old), at(new)) {
+    if timeline.may_miss_changes(new, at(old), at(new)) {
         let words = "░ recording gap in between: versions may be missing";
         lines.push(PanelLine::of(Ink::Wary, words));
     }
@@ -597,8 +597,7 @@ impl FieldWalk<'_> {
     fn is_gap_between(&self, before: Seq, seq: Seq) -> bool {
         let at = |seq| CursorPlace::behind(self.timeline, seq).at;
         let (from, to) = (at(before), at(seq));
-        let resource = self.search.subject.resource;
-        self.timeline.may_miss_changes(resource, from, to)
+        self.timeline.may_miss_changes(seq, from, to)
     }
 }
 

@@ -158,11 +158,19 @@ impl Certainty {
     ) -> Self {
         let last = tables.end();
         let is_after_last = wall > last;
-        match coverage.first_ranked(filter, |span| span.holds(cut, wall)) {
+        match coverage.first_ranked((tables, filter), |span| span.holds(cut, wall)) {
             Some((rank, span)) if rank < WATCHES || !is_after_last => {
                 Self::of(span, coverage.first_after(tables, cut))
             }
             _ if is_after_last => Self::AfterLast { last },
+            // The next list proves it.
+            _ if coverage
+                .unobserved
+                .iter()
+                .any(|span| span.holds(cut, wall) && span.is_passed_unchanged(tables, filter)) =>
+            {
+                Self::Known { silent_since: None }
+            }
             _ => coverage.known_at(cut, wall),
         }
     }
@@ -176,7 +184,7 @@ impl Certainty {
     ) -> Self {
         let first = coverage.covered.first();
         let first = first.map(|span| tables.seen_from(span.begun_by));
-        match coverage.first_ranked(filter, |span| span.holds_revision(rv)) {
+        match coverage.first_ranked((tables, filter), |span| span.holds_revision(rv)) {
             // A missing state has precedence over one that may be wrong.
             Some((rank, span)) if rank == GAPS || coverage.span_at_revision(rv).is_some() => {
                 Self::of(span, first)
@@ -257,13 +265,13 @@ impl Coverage {
     /// one that began last.
     fn first_ranked(
         &self,
-        filter: &ObjectFilter<'_>,
+        (tables, filter): (&ReelTables, &ObjectFilter<'_>),
         hides: impl Fn(&UnobservedSpan) -> bool,
     ) -> Option<(u8, &UnobservedSpan)> {
         let within = self
             .unobserved
             .iter()
-            .filter(|span| hides(span) && span.concerns(filter));
+            .filter(|span| hides(span) && span.concerns(tables, filter));
         let ranked = within.filter_map(|span| Some((rank(span)?, span)));
         ranked.rev().min_by_key(|(rank, _)| *rank)
     }

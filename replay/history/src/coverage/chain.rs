@@ -43,6 +43,8 @@ pub struct Coverage {
     pub(super) lost: Vec<LostChange>,
     /// The records that announced the resource.
     pub(super) announced: Vec<Seq>,
+    /// The records that completed a list.
+    pub(super) synced: Vec<Seq>,
     /// Whether the server refused to continue the last watch: then its end is more than the end of
     /// the recording.
     pub(super) is_refused: bool,
@@ -653,6 +655,7 @@ impl<'a> Chains<'a> {
         self.refused.remove(&resource);
         self.lighten(resource, wall, false);
         let coverage = self.coverage.entry(resource).or_default();
+        coverage.synced.push(seq);
         if let Some(gap) = coverage.gaps.last_mut()
             && gap.gap.to_rv == rv
         {

@@ -19,6 +19,8 @@
 //!   does not affect queries about other objects; it affects queries about all objects.
 //! * An imported recording does not state its completeness: only the losses that it marks itself
 //!   are known. What only lists show is not known after the last of them.
+//! * An object that has the same uid and resourceVersion before a span and in the next list did not change in it. This
+//!   affects queries about this object only: others may have been created and deleted in the span.
 //! * A span has bounds by arrival and, if a loss lies between two resourceVersions, bounds by
 //!   these. The same spans answer a query by revision and one by time.
 
@@ -30,7 +32,8 @@ use crate::select::ObjectFilter;
 use crate::session::Outage;
 use crate::tables::{ReelTables, before};
 use kubereel_format::{
-    Loss, NotCoveredReason, ObjectId, OddLineProblem, RecordedAt, Reel, ResourceId, Seq,
+    EventType, GapCause, Loss, NotCoveredReason, ObjectId, OddLineProblem, RecordedAt, Reel,
+    ResourceId, Seq,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -73,6 +76,8 @@ pub struct UnobservedSpan {
     /// The objects that it concerns, as far as they are known: if no change is missing in it, those that changed in
     /// it; if only bodies are lost, those whose versions these are.
     objects: ConcernedObjects,
+    /// The list after it, if the recorder compared that with the objects before it: it wrote what was not the same.
+    compared_by: Option<Seq>,
 }
 
 /// The objects whose changes may be missing from a span, or may have been committed in it and received after it.
@@ -283,8 +288,12 @@ impl UnobservedSpan {
         is_of_some && matches!(self.reason, UnobservedReason::Damaged { .. })
     }
 
-    /// Returns whether it concerns an object that matches the filter.
-    pub fn concerns(&self, filter: &ObjectFilter<'_>) -> bool {
+    /// Returns whether changes of an object that matches the filter may be missing in it, or were received later.
+    pub(crate) fn concerns(&self, tables: &ReelTables, filter: &ObjectFilter<'_>) -> bool {
+        self.can_hide(filter) && !self.is_passed_unchanged(tables, filter)
+    }
+
+    fn can_hide(&self, filter: &ObjectFilter<'_>) -> bool {
         match (&self.reason, &self.objects) {
             (UnobservedReason::LostChange { lost }, _) => filter.takes(&lost.namespace, &lost.name),
             (_, ConcernedObjects::Of(objects)) => {
@@ -294,6 +303,54 @@ impl UnobservedSpan {
             _ => true,
         }
     }
+
+    /// Returns whether the filter takes only objects that are the same before it and in the next list.
+    pub(super) fn is_passed_unchanged(
+        &self,
+        tables: &ReelTables,
+        filter: &ObjectFilter<'_>,
+    ) -> bool {
+        let Some(compared_by) = self.compared_by.filter(|_| !filter.names.is_empty()) else {
+            return false;
+        };
+        let (first, _) = self.records(tables.reel());
+        let is_same = |name: &String| {
+            let objects = tables.objects_of(self.resource).iter().copied();
+            let objects = objects.filter(|object| {
+                // A name without a namespace may be that of several objects.
+                tables.key_of(*object).is_some_and(|key| {
+                    key.name == name && key.namespace == filter.namespace.unwrap_or_default()
+                })
+            });
+            has_same_version(tables, objects, (first, compared_by))
+        };
+        filter.names.iter().all(is_same)
+    }
+}
+
+/// Returns whether the last version of a name before the first of two records is the only one up to the second.
+fn has_same_version(
+    tables: &ReelTables,
+    objects: impl Iterator<Item = ObjectId>,
+    (first, compared_by): (Seq, Seq),
+) -> bool {
+    let reel = tables.reel();
+    let mut last = None;
+    let mut later = Vec::new();
+    for object in objects {
+        last = last.max(tables.last_version(object, first).map(|seq| (seq, object)));
+        let versions = reel.versions(object).iter();
+        let within = versions.filter(|seq| (first..=compared_by).contains(seq));
+        later.extend(within.map(|seq| (*seq, object)));
+    }
+    last.is_some_and(|(seq, object)| {
+        let rv = reel.rv_of(seq);
+        let is_alive = |seq| reel.kind_of(seq) != Some(EventType::Deleted);
+        let mut later = later.into_iter();
+        is_alive(seq)
+            && rv.is_some()
+            && later.all(|(seq, other)| other == object && reel.rv_of(seq) == rv && is_alive(seq))
+    })
 }
 
 impl fmt::Display for UnobservedReason {
@@ -368,6 +425,7 @@ impl Coverage {
             derived.add_coverage(coverage);
             derived.add_outages(coverage, outages);
             derived.date_late(coverage, &not_before);
+            derived.find_comparisons(coverage);
             let is_observed =
                 |span: &UnobservedSpan| span.reason.is_silence() && span.is_read_back();
             derived.all.retain(|span| !is_observed(span));
@@ -485,6 +543,7 @@ impl DerivedSpans<'_> {
             revisions: None,
             is_brief: false,
             objects: ConcernedObjects::Any,
+            compared_by: None,
         }))
     }
 
@@ -655,6 +714,37 @@ impl DerivedSpans<'_> {
             }
         }
         self.all = all;
+    }
+
+    /// Finds the list after each span with which the recorder continued: it knew the objects before the span. It does
+    /// not know them where the resource was not recorded, and in another cluster their versions are other ones.
+    fn find_comparisons(&mut self, coverage: &Coverage) {
+        if coverage.imported.is_some() {
+            return;
+        }
+        let reel = self.tables.reel();
+        for span in self.all.iter_mut().filter(|span| {
+            span.is_late()
+                || matches!(
+                    span.reason,
+                    UnobservedReason::Gap { .. } | UnobservedReason::Unparsed { .. }
+                )
+        }) {
+            let (first, _) = span.records(reel);
+            let is_behind = |seq: &Seq| match span.end {
+                SpanEnd::At(to) => first <= *seq && self.tables.wall_of(*seq) >= to,
+                SpanEnd::Record(by) => by <= *seq,
+                SpanEnd::Open => false,
+            };
+            let next = coverage.synced.iter().copied().find(is_behind);
+            let is_between = |seq: Seq| first <= seq && next.is_some_and(|next| seq <= next);
+            let mut gaps = coverage.gaps.iter();
+            let is_other_cluster =
+                gaps.any(|gap| gap.gap.cause == GapCause::NewEpoch && is_between(gap.closed_by));
+            let mut excluded = coverage.excluded.iter();
+            let is_excluded = excluded.any(|one| is_between(one.since));
+            span.compared_by = next.filter(|_| !is_other_cluster && !is_excluded);
+        }
     }
 
     /// Returns when the last change of the resource was received that may be of a time that ended shortly before.

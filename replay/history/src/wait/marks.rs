@@ -1,6 +1,5 @@
 //! The versions of one name over a time, and its unobserved times, as places in the order of
-//! arrival. An object that has the same resourceVersion before and after a gap did not change in
-//! it.
+//! arrival.
 
 use super::answer::{MissedReason, ReelInstant, WaitSpan};
 use crate::coverage::UnobservedReason;
@@ -46,7 +45,7 @@ impl HiddenTime {
             let is_late = unobserved.is_late();
             // Changes that were not observed before the end may have been received after it. Any
             // other change arrived.
-            if !unobserved.concerns(filter)
+            if !timeline.concerns(unobserved, filter)
                 || is_late && !unobserved.holds(span.to.below, span.to.at)
             {
                 continue;
@@ -119,8 +118,7 @@ impl HiddenTime {
     }
 }
 
-/// Merges overlapping times: the end of one does not end the other. An object is known to have
-/// passed a gap unchanged only if the merged time consists of gaps.
+/// Merges overlapping times: the end of one does not end the other.
 fn join(dark: Vec<HiddenTime>) -> Vec<HiddenTime> {
     let mut joined: Vec<HiddenTime> = Vec::new();
     for next in dark {
@@ -260,6 +258,9 @@ impl NameMarks {
         };
         // A resource that came back in another version was observed in one of them.
         let versions = timeline.resources().namesake_ids(resource);
+        let bridged = versions.iter();
+        let bridged = bridged.map(|id| bridged_gaps(timeline, *id, &filter, span));
+        let bridged_gaps = bridged.sum();
         let dark = versions.into_iter();
         let dark = dark.map(|id| HiddenTime::all(timeline, id, &filter, span));
         let mut dark = dark
@@ -268,7 +269,10 @@ impl NameMarks {
         let lives = timeline.lives(resource, namespace, name);
         let steps = steps(timeline, &lives, &mut dark);
         let scattered = timeline.scattered_losses(resource, &filter);
-        let mut marks = Self::default();
+        let mut marks = Self {
+            bridged_gaps,
+            ..Self::default()
+        };
         let mut alive: BTreeMap<ObjectId, Seq> = BTreeMap::new();
         let start = ReelInstant {
             below: Seq(0),
@@ -312,16 +316,11 @@ impl NameMarks {
                     let Some(dark) = dark.get(place) else {
                         continue;
                     };
-                    if Self::is_unchanged(timeline, newest(&alive), dark) {
-                        let is_asked = dark.from < span.to.at && dark.until > span.from.below;
-                        marks.bridged_gaps += usize::from(is_asked);
-                    } else {
-                        let from = ReelInstant {
-                            below,
-                            at: dark.from,
-                        };
-                        marks.push(from, NameState::Hidden(dark.why));
-                    }
+                    let from = ReelInstant {
+                        below,
+                        at: dark.from,
+                    };
+                    marks.push(from, NameState::Hidden(dark.why));
                 }
                 // A version that was received in an unobserved time ended the state.
                 MarkStep::Light if marks.is_dark() => {
@@ -334,20 +333,22 @@ impl NameMarks {
         marks.clip(span);
         marks
     }
+}
 
-    /// Returns whether an object has the same resourceVersion before and after a gap.
-    fn is_unchanged(timeline: &Timeline, known: NameState, dark: &HiddenTime) -> bool {
-        let NameState::Version { object, seq } = known else {
-            return false;
-        };
-        let Some(rv) = timeline.reel().rv_of(seq) else {
-            return false;
-        };
-        let is_within = |seq: &&Seq| (dark.below..dark.until).contains(seq);
-        let mut within = timeline.reel().versions(object).iter().filter(is_within);
-        dark.why == MissedReason::Gap
-            && within.all(|&later| timeline.reel().rv_of(later) == Some(rv))
-    }
+/// Counts the gaps in which an object did not change, although other changes may be missing.
+fn bridged_gaps(
+    timeline: &Timeline,
+    resource: ResourceId,
+    filter: &ObjectFilter<'_>,
+    span: &WaitSpan,
+) -> usize {
+    let gaps = timeline.unobserved_spans(resource).iter();
+    let gaps = gaps.filter(|gap| gap.open_gap().is_some() && !timeline.concerns(gap, filter));
+    let asked = gaps.filter(|gap| {
+        let (_, until) = gap.records(timeline.reel());
+        gap.from < span.to.at && until.is_none_or(|until| until > span.from.below)
+    });
+    asked.count()
 }
 
 /// Returns what happens to a name, in order, and adds the times in which only lists show that.

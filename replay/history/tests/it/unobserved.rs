@@ -177,6 +177,95 @@ fn a_gap_that_was_read_back_stays_known_when_a_later_watch_ends() {
     }
 }
 
+/// Three pods are listed; history is lost for a minute, with or without a kill, and the next list shows that `a` is
+/// the same, `b` changed, and `c` is gone.
+fn lost(cause: GapCause) -> Timeline {
+    const C: Thing<'static> = thing("default", "c", "w");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut script = Script::begin(&path);
+    let pods = script.resource("pods", "Pod", &[]);
+    let mut stream = script.connect(pods, None);
+    for (thing, rv) in [(A, 5), (B, 6), (C, 7)] {
+        script.initial(stream, thing, rv, &pod(thing, rv, "x"));
+    }
+    script.synced(stream, 10);
+    let last = script.now();
+    script.wait(10_000);
+    script.probed(10, 5);
+    if cause == GapCause::RecorderStopped {
+        script.wait(60_000);
+        script = script.resume(&path);
+        stream = script.connect(pods, Some(10));
+    }
+    script.disconnect(stream, EndCause::Expired);
+    script.wait(5_000);
+    let stream = script.connect(pods, None);
+    let listed = Evidence::Listed;
+    script.event(stream, EventType::Modified, listed, B, 20, &pod(B, 20, "y"));
+    let gone = Evidence::Inferred;
+    script.event(stream, EventType::Deleted, gone, C, 30, &pod(C, 7, "x"));
+    script.gap_after(cause, pods, (10, 30), last);
+    script.synced(stream, 30);
+    script.wait(10_000);
+    script.modified(stream, A, 31, &pod(A, 31, "z"));
+    script.wait(1_000);
+    script.finish();
+    Timeline::open(&path).expect("a reel")
+}
+
+#[test]
+fn an_object_with_the_same_version_on_both_sides_of_a_gap_did_not_change_in_it() {
+    for cause in [
+        GapCause::Expired,
+        GapCause::RecorderStopped,
+        GapCause::NewEpoch,
+    ] {
+        let timeline = lost(cause);
+        let info = timeline.resources().find("pods").expect("pods");
+        let moment = if cause == GapCause::RecorderStopped {
+            "+72s"
+        } else {
+            "+12s"
+        };
+        let cut = timeline.resolve(moment.parse().expect("a moment"));
+        let cut = cut.expect("a cut");
+        let certainty = |namespace: Option<&str>, names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            let names = &names;
+            timeline.certainty_of(info.id, cut, &ObjectFilter { namespace, names })
+        };
+        let own = certainty(Some("default"), &["a"]);
+        let is_same = cause != GapCause::NewEpoch;
+        assert_eq!(own.is_known(), is_same, "{cause:?}: {own:?}");
+        for names in [&["b"][..], &["c"], &["none"], &["a", "b"], &[]] {
+            let other = certainty(Some("default"), names);
+            assert!(!other.is_known(), "{cause:?}: {names:?}: {other:?}");
+        }
+        assert!(!certainty(None, &["a"]).is_known(), "of another namespace");
+        assert!(!certainty(Some("other"), &["a"]).is_known());
+        let question = |name| HistoryQuestion {
+            resource: info,
+            namespace: "default",
+            name,
+            scope: ComparisonScope::default(),
+            from: None,
+            to: None,
+        };
+        assert_eq!(
+            timeline.history(question("a")).gaps(),
+            usize::from(!is_same)
+        );
+        assert_eq!(timeline.history(question("b")).gaps(), 1);
+        // Between its two versions, no other one can be missing.
+        let a = timeline.lives(info.id, "default", "a").remove(0).object;
+        let last = timeline.reel().versions(a)[1];
+        let is_missing = timeline.may_miss_changes(last, timeline.start(), timeline.end());
+        assert_eq!(is_missing, !is_same);
+        assert_eq!(timeline.unseen_before(last), None);
+    }
+}
+
 #[test]
 fn a_watch_that_was_silent_in_an_outage_does_not_bound_a_gap() {
     let (timeline, unseen) = unseen(|script| {
@@ -878,12 +967,22 @@ proptest! {
                 _ => {}
             }
         }
-        let concerned = may_miss.iter().filter(|span| match &span.reason {
-            UnobservedReason::LostChange { lost } => lost.name == "n0",
-            _ => true,
-        });
+        let concerned = may_miss.iter().filter(|span| timeline.concerns(span, &one));
         let expected: Vec<_> = concerned.map(|span| span.from).collect();
         prop_assert_eq!(named, expected);
+        let lives = timeline.lives(pods, "x", "n0");
+        let versions = lives.iter().flat_map(|life| timeline.reel().versions(life.object));
+        let versions: Vec<Seq> = versions.copied().collect();
+        for span in may_miss.iter().filter(|span| !timeline.concerns(span, &one)) {
+            if matches!(&span.reason, UnobservedReason::LostChange { lost } if lost.name != "n0") {
+                continue;
+            }
+            let mut at = versions.iter().map(|seq| timeline.wall_of(*seq));
+            prop_assert!(at.all(|at| at <= span.from || at > span.to), "{span:?}");
+            let last = versions.iter().filter(|seq| timeline.wall_of(**seq) <= span.from).max();
+            let kind = last.and_then(|seq| timeline.reel().kind_of(*seq));
+            prop_assert!(kind.is_some_and(|kind| kind != EventType::Deleted), "{span:?}");
+        }
         for span in spans {
             let is_late = span.reason.effect() == UnobservedEffect::Late;
             let is_closed_gap = match &span.reason {
