@@ -17,8 +17,9 @@ use std::path::PathBuf;
 ///
 /// The time is that of the event that brought the value. For values older than the recording it is
 /// the time that the object's managedFields give for the field's manager, after a ≤: the value was
-/// set then or before. A ~ marks times before which versions may be missing: the value may be older
-/// and set by another manager. A - means unknown.
+/// set then or before. A ~ marks times before which versions may be missing, and those of events that
+/// were received late: the value may be older and, if versions are missing, set by another manager. A -
+/// means unknown.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {

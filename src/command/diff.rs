@@ -701,7 +701,12 @@ fn object_change(timeline: &Timeline, found: &ChangedObject<'_>) -> String {
         }
         ObjectFate::Deleted { old } => {
             let last = reel.versions(old.object).last().copied();
-            let unseen = last.and_then(|last| timeline.unseen_before(last));
+            let since = |last| {
+                timeline
+                    .late_since(last)
+                    .or_else(|| timeline.unseen_before(last))
+            };
+            let unseen = last.and_then(since);
             let unseen = unseen.map(|at| timeline.written(at));
             let at = unseen.or(last.map(written)).unwrap_or_default();
             format!("deleted, last seen at {at}")

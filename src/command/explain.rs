@@ -125,9 +125,10 @@ fn absent(timeline: &Timeline, resource: &ResourceInfo) -> CommandError {
         CommandError::unknown(format!("{name} was not defined at that time"))
     };
     for life in &lives {
-        let (from, to) = (timeline.written(life.from), timeline.end_words(life));
+        let (from, to) = (timeline.begin_words(life), timeline.end_words(life));
+        let at = timeline.written(life.from);
         error = error.hint(format!(
-            "its definition existed from {from} to {to}: --at {from}"
+            "its definition existed from {from} to {to}: --at {at}"
         ));
     }
     error

@@ -19,8 +19,8 @@ use std::path::PathBuf;
 /// Search the values of all objects, over all time
 ///
 /// Prints each field whose value matches the regular expression, from the version that brought the value
-/// to the one that replaced it; `≤` marks a begin and `≥` an end that was not observed. A value before and
-/// after a time that was not observed is printed twice. Names of fields, managedFields and resourceVersion are
+/// to the one that replaced it; `≤` marks a begin and `≥` an end that was not observed, or was received late. A
+/// value before and after a time that was not observed is printed twice. Names of fields, managedFields and resourceVersion are
 /// not searched. Of more values than --limit the first are printed, and the number of all.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -247,12 +247,12 @@ outputs! {
         field: String = found.field.to_string(),
         value: &'a str = &found.value,
         from: String = timetext::rfc3339(found.from),
-        /// Since when the object may have had the value unobserved, if its begin was not observed.
+        /// Since when the object may have had the value, if its begin was not observed or was received late.
         begin_unknown_since: Option<String> = found.begin_unknown_since.map(timetext::rfc3339),
         seq: u64 = found.seq.0,
-        /// Null if it stayed to the end of the searched time, or if its end was not observed.
+        /// Null if it stayed to the end of the searched time, or if its end was not observed or was received late.
         to: Option<String> = found.to.map(timetext::rfc3339),
-        /// Since when changes may be missing, if its end was not observed.
+        /// Since when it may have ended, if its end was not observed or was received late.
         end_unknown_since: Option<String> = unknown.map(timetext::rfc3339),
         /// The number of all matching values, of which at most --limit are written; the same in each line.
         total: u64 = total,

@@ -318,14 +318,8 @@ impl TargetObject<'_> {
         }
         let lives = timeline.lives(resource, self.namespace, name);
         for life in &lives {
-            let before = if life.is_older_than_reel {
-                "before "
-            } else {
-                ""
-            };
-            let from = timeline.written(life.from);
-            let to = timeline.end_words(life);
-            error = error.hint(format!("{name:?} existed from {before}{from} to {to}"));
+            let (from, to) = (timeline.begin_words(life), timeline.end_words(life));
+            error = error.hint(format!("{name:?} existed from {from} to {to}"));
         }
         if !lives.is_empty() {
             return error;

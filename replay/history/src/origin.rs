@@ -16,7 +16,7 @@ pub(crate) struct VersionOrigin {
     /// Whether the values of this version may be older than it: it is the first known one, and the
     /// creation was not observed.
     pub(crate) is_old: bool,
-    /// Whether versions may be missing before it.
+    /// Whether versions may be missing before it, or it was received late.
     pub(crate) is_after_gap: bool,
 }
 

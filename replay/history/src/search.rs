@@ -45,12 +45,13 @@ pub struct FoundValue {
     pub seq: Seq,
     /// When that was received.
     pub from: RecordedAt,
-    /// Since when it may have had the value unobserved, if its begin was not observed.
+    /// Since when it may have had the value, if its begin was not observed or was received late.
     pub begin_unknown_since: Option<RecordedAt>,
     /// When it was replaced or the object deleted; `None` if no version up to the end shows that, or if the end was
-    /// not observed.
+    /// not observed or was received late.
     pub to: Option<RecordedAt>,
-    /// Since when it may have lost the value, if a later version shows that its end was not observed.
+    /// Since when it may have lost the value, if a later version shows that its end was not observed or was received
+    /// late.
     pub end_unknown_since: Option<RecordedAt>,
 }
 
@@ -194,6 +195,7 @@ impl ValueSearch<'_> {
             }
         };
         let unseen = self.unseen(object, seq);
+        let since = self.changed_since(unseen, seq);
         // Between two lists of an import nothing is known of any value: there, only a change is of an unknown time.
         let is_broken = unseen.is_some() && self.timeline.listed_before(seq).is_none();
         let mut before = self.open.remove(&object).unwrap_or_default();
@@ -203,7 +205,7 @@ impl ValueSearch<'_> {
                 Some(open) if open.found.value == value && !is_broken => open,
                 old => {
                     if let Some(old) = old {
-                        self.close(&old, at, unseen);
+                        self.close(&old, at, since);
                     }
                     self.add(FoundValue {
                         object,
@@ -211,7 +213,7 @@ impl ValueSearch<'_> {
                         value,
                         seq,
                         from: at,
-                        begin_unknown_since: unseen,
+                        begin_unknown_since: since,
                         to: None,
                         end_unknown_since: None,
                     })
@@ -220,7 +222,7 @@ impl ValueSearch<'_> {
             now.insert(field, open);
         }
         for open in before.into_values() {
-            self.close(&open, at, unseen);
+            self.close(&open, at, since);
         }
         if !now.is_empty() {
             self.open.insert(object, now);
@@ -229,12 +231,22 @@ impl ValueSearch<'_> {
 
     fn gone(&mut self, object: ObjectId, seq: Seq, at: RecordedAt) {
         let unseen = self.unseen(object, seq);
+        let since = self.changed_since(unseen, seq);
         for open in self.open.remove(&object).unwrap_or_default().into_values() {
-            self.close(&open, at, unseen);
+            self.close(&open, at, since);
         }
     }
 
-    /// Returns since when the change that a version shows may have been made, if that was not observed.
+    /// Returns since when the change that a version shows may have been made, if it was not received as it was made:
+    /// the state before is not known, or the version was received late.
+    fn changed_since(&self, unseen: Option<RecordedAt>, seq: Seq) -> Option<RecordedAt> {
+        unseen
+            .into_iter()
+            .chain(self.timeline.late_since(seq))
+            .min()
+    }
+
+    /// Returns since when the state before a version is not known.
     fn unseen(&mut self, object: ObjectId, seq: Seq) -> Option<RecordedAt> {
         let unread = self.unread.remove(&object).map(|unread| unread.since);
         let unseen = self.timeline.unseen_before(seq);
@@ -259,14 +271,16 @@ impl ValueSearch<'_> {
         Some(kept)
     }
 
-    fn close(&mut self, open: &OpenValue, at: RecordedAt, unseen: Option<RecordedAt>) {
+    fn close(&mut self, open: &OpenValue, at: RecordedAt, since: Option<RecordedAt>) {
         if let Some(found) = open
             .place
             .and_then(|place| self.found.values.get_mut(place))
         {
             // Records order it: a clock that was set back does not end it before it began.
-            found.to = unseen.is_none().then_some(at.max(found.from));
-            found.end_unknown_since = unseen.map(|since| since.max(found.from));
+            found.to = since.is_none().then_some(at.max(found.from));
+            // Of a value that was received late, also the end may be earlier than that.
+            let begin = found.begin_unknown_since.unwrap_or(found.from);
+            found.end_unknown_since = since.map(|since| since.max(begin));
         }
     }
 }

@@ -747,11 +747,20 @@ impl Timeline {
         lives
     }
 
+    /// Words the begin of an object, to follow "from".
+    pub fn begin_words(&self, life: &ObjectLifetime) -> String {
+        let is_bound = life.is_older_than_reel || self.late_since(life.first).is_some();
+        let before = if is_bound { "before " } else { "" };
+        format!("{before}{}", self.written(life.from))
+    }
+
     /// Words the end of an object, to follow "to" or "until".
     pub fn end_words(&self, life: &ObjectLifetime) -> String {
+        let last = self.reel().versions(life.object).last();
+        let is_late = last.is_some_and(|last| self.late_since(*last).is_some());
         match life.end {
-            LifetimeEnd::Deleted(at) => self.written(at),
-            LifetimeEnd::Missing(at) | LifetimeEnd::Replaced(at) => {
+            LifetimeEnd::Deleted(at) if !is_late => self.written(at),
+            LifetimeEnd::Deleted(at) | LifetimeEnd::Missing(at) | LifetimeEnd::Replaced(at) => {
                 format!("before {}", self.written(at))
             }
             LifetimeEnd::NotObserved => "the end".to_owned(),

@@ -56,6 +56,7 @@ pub(super) fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandE
         if !is_last {
             return Ok(None);
         }
+        progress.say_late(timeline, screen)?;
         let exit = end(timeline, target, part, screen)?;
         Ok(Some(exit.worse(progress.of_objects)))
     };
@@ -120,8 +121,36 @@ struct WatchProgress {
     table: TextTable,
     rows: usize,
     told: ToldSpans,
+    /// Since when the printed changes may have been made that were received late, and when the last of them was
+    /// received, by time.
+    late: Vec<(RecordedAt, RecordedAt)>,
     /// How the command ends because of what could not be read.
     of_objects: Exit,
+}
+
+/// How many times of late receipt are named.
+const LATE_SHOWN: usize = 3;
+
+impl WatchProgress {
+    fn take_late(&mut self, since: RecordedAt, received: RecordedAt) {
+        match self.late.last_mut() {
+            Some((first, last)) if since <= *last => {
+                (*first, *last) = (since.min(*first), received.max(*last));
+            }
+            _ => self.late.push((since, received)),
+        }
+    }
+
+    /// Says which of the printed times are those of late receipt.
+    fn say_late(&self, timeline: &Timeline, screen: &mut Console) -> Result<(), CommandError> {
+        for (from, to) in self.late.iter().take(LATE_SHOWN) {
+            let (from, to) = (timeline.written(*from), timeline.written(*to));
+            screen.aside(format!(
+                "note: changes of {from}–{to} were received late, and have the times of their receipt"
+            ))?;
+        }
+        Ok(())
+    }
 }
 
 struct ChangeWatch<'a> {
@@ -278,6 +307,11 @@ impl<'a> ChangeWatch<'a> {
         };
         if !self.is_shown {
             return Ok(());
+        }
+        // A row of the state at the start is not a change.
+        let is_change = self.timeline.wall_of(seq) == at;
+        if let Some(since) = self.timeline.late_since(seq).filter(|_| is_change) {
+            self.progress.take_late(since, at);
         }
         let has_event = self.args.watch_form.output_watch_events;
         let object = match self.printer {

@@ -55,8 +55,7 @@ fn absent(timeline: &Timeline, subject: &NamedObject, place: CursorPlace) -> Vec
     let words = format!("no {} at {at}", subject.written(timeline));
     let mut lines = vec![PanelLine::of(Ink::Plain, words)];
     for life in timeline.lives(subject.resource, &subject.namespace, &subject.name) {
-        let from = timeline.written(life.from);
-        let to = timeline.end_words(&life);
+        let (from, to) = (timeline.begin_words(&life), timeline.end_words(&life));
         let words = if life.is_older_than_reel {
             format!("existed before the recording, until {to}")
         } else {

@@ -7,7 +7,7 @@ use kubereel_format::{
 };
 use kubereel_history::{
     ComparisonScope, Cut, EventQuestion, HistoryItem, HistoryQuestion, MissedReason, Moment,
-    Regarding, Timeline, WaitAnswer, WaitFor, WaitQuestion, WaitSpan, WaitVerdict,
+    Regarding, Timeline, ValueQuestion, WaitAnswer, WaitFor, WaitQuestion, WaitSpan, WaitVerdict,
 };
 
 use serde_json::Value;
@@ -362,6 +362,32 @@ fn what_was_received_late_was_committed_between_two_times() {
             (None, 2, None),
         ];
         assert_eq!(lengths, expected);
+        let pattern = regex::Regex::new("^(Before|After)$").expect("a pattern");
+        let found = timeline.search(
+            &ValueQuestion {
+                pattern: &pattern,
+                resources: None,
+                namespace: None,
+                name: None,
+                from: Seq(0),
+                to: timeline.reel().end(),
+                limit: None,
+            },
+            |_| {},
+        );
+        let found = found.values.iter().map(|value| {
+            let begin = (secs(value.from), value.begin_unknown_since.map(secs));
+            let end = (value.to.map(secs), value.end_unknown_since.map(secs));
+            (value.value.as_str(), begin, end)
+        });
+        let found: Vec<_> = found.collect();
+        let expected = [
+            ("Before", (1, None), (None, Some(2))),
+            ("After", (12, Some(2)), (Some(18), None)),
+        ];
+        assert_eq!(found, expected);
+        let life = timeline.lives(resource.id, "x", "a").remove(0);
+        assert!(!timeline.begin_words(&life).starts_with("before "));
         // Every answer is the same: the state is known again when the change has been received.
         for (millis, is_known) in [(1500, true), (7000, false), (12_300, false), (12_700, true)] {
             let wall = RecordedAt::from_micros(timeline.start().micros + millis * 1000);
