@@ -10,7 +10,7 @@ use crate::problem::{ProblemKind, Problems, problems};
 use crate::update::update;
 use insta::assert_snapshot;
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_history::Timeline;
+use kubereel_history::{Timeline, harmless};
 use kubereel_monitortests::{
     CaseOutcome as Outcome, CaseVerdict, ExceptionSet, RunOptions as Asked, RunReport, RunTrust,
     Selection, run_reel,
@@ -419,7 +419,12 @@ fn of_case(outcome: &Outcome) -> impl Iterator<Item = ReportedFinding> + '_ {
             from: found.from,
             to: found.to,
             reason: found.reason.clone(),
-            message: found.message.lines().map(str::to_owned).collect(),
+            // As the report of the child process is read.
+            message: found
+                .message
+                .lines()
+                .map(|line| harmless(line).into_owned())
+                .collect(),
             resource: found.subject.resource.clone(),
             namespace: found.subject.namespace.clone(),
             name: found.subject.name.clone(),
