@@ -8,7 +8,7 @@ use crate::moment::Cut;
 use crate::object_version::ObjectVersion;
 use crate::page::{PageLine, template_page};
 use crate::timeline::Timeline;
-use kubereel_format::{EventType, RecordedAt, ResourceInfo, Seq};
+use kubereel_format::{EventType, ReadError, RecordedAt, ResourceInfo, Seq};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -66,16 +66,25 @@ impl Revision {
                 if key.namespace != held.namespace {
                     continue;
                 }
-                for &seq in timeline.reel().versions(object) {
-                    let is_deletion = timeline.reel().kind_of(seq) == Some(EventType::Deleted);
-                    if is_deletion || !timeline.is_within(seq, cut) {
+                let reel = timeline.reel();
+                let versions = reel.versions(object).iter().copied().filter(|seq| {
+                    reel.kind_of(*seq) != Some(EventType::Deleted) && timeline.is_within(*seq, cut)
+                });
+                let own = |seq: Seq| {
+                    let body = reel.body(seq)?;
+                    let is_own = memchr::memmem::find(&body, uid.as_bytes()).is_some();
+                    Ok::<_, ReadError>(is_own.then_some(body))
+                };
+                // Most of these objects belong to other workloads; some are adopted later.
+                let ends = [versions.clone().next(), versions.clone().last()];
+                let mut is_own = false;
+                for seq in ends.into_iter().flatten() {
+                    is_own = is_own || own(seq)?.is_some();
+                }
+                for seq in versions.filter(|_| is_own) {
+                    let Some(body) = own(seq)? else {
                         continue;
-                    }
-                    let body = timeline.reel().body(seq)?;
-                    // Most of these objects belong to other workloads.
-                    if memchr::memmem::find(&body, uid.as_bytes()).is_none() {
-                        break;
-                    }
+                    };
                     let body: Value = serde_json::from_slice(&body)
                         .map_err(|source| QueryError::Body { seq, source })?;
                     let Some(revision) = Self::of(timeline, seq, key.name, &body) else {

@@ -6,8 +6,9 @@ use crate::script::{START_MICROS, Script, Stream, Thing, pod, thing};
 use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId, Seq};
 use kubereel_history::{
     ActivityQuestion, ComparisonScope, Cut, Density, EventQuestion, HistoryItem, HistoryQuestion,
-    Moment, ObjectFilter, Regarding, SteppedOver, Timeline, Track, VersionPlace,
+    Moment, ObjectFilter, Regarding, Revision, SteppedOver, Timeline, Track, VersionPlace,
 };
+use serde_json::{Value, json};
 
 const POD: Thing<'static> = thing("web", "a", "uid-a");
 
@@ -108,6 +109,56 @@ fn small_cluster() -> (Timeline, Stream, Stream) {
     );
     script.finish();
     (Timeline::open(&path).expect("a reel"), pods, events)
+}
+
+#[test]
+fn a_revision_in_a_set_that_was_adopted_is_one_of_its_new_owner() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut script = Script::begin(&path);
+    let mut begin = |qualified: &str, kind: &str| {
+        let stream = script.watched(qualified, kind, &[]);
+        script.synced(stream, 5);
+        stream
+    };
+    let deployments = begin("deployments.apps", "Deployment");
+    let sets = begin("replicasets.apps", "ReplicaSet");
+    let set = |number: u32, owner: Option<&str>| {
+        let owners = owner.map(|uid| json!({"kind": "Deployment", "name": "web", "uid": uid}));
+        let owners: Vec<Value> = owners.into_iter().collect();
+        let body = json!({
+            "metadata": {
+                "annotations": {"deployment.kubernetes.io/revision": number.to_string()},
+                "ownerReferences": owners,
+            },
+            "spec": {"template": {"spec": {"containers": []}}},
+        });
+        body.to_string().into_bytes()
+    };
+    let (web, old, new) = (
+        thing("web", "web", "uid-d"),
+        thing("web", "web-1", "uid-1"),
+        thing("web", "web-2", "uid-2"),
+    );
+    script.added(sets, old, 11, &set(1, Some("uid-before")));
+    script.modified(sets, old, 12, &set(1, None));
+    script.wait(1000);
+    script.added(deployments, web, 13, br#"{"kind":"Deployment"}"#);
+    script.modified(sets, old, 14, &set(1, Some("uid-d")));
+    script.added(sets, new, 15, &set(2, Some("uid-d")));
+    script.finish();
+    let timeline = Timeline::open(&path).expect("a reel");
+    let info = timeline.resources().find("deployments.apps").expect("it");
+    let end = cut(&timeline, "end");
+    let state = timeline.as_of(info.id, end, &ObjectFilter::default());
+    let revisions = Revision::all(&timeline, info, &state.objects[0], end).expect("readable");
+    let revisions = revisions.expect("a workload");
+    let numbers: Vec<i64> = revisions.iter().map(|one| one.number).collect();
+    assert_eq!(numbers, [1, 2]);
+    let adopted = timeline
+        .reel()
+        .versions(timeline.objects_of(sets.resource)[0])[2];
+    assert_eq!(revisions[0].first_seen, timeline.wall_of(adopted));
 }
 
 #[test]
