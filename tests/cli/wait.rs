@@ -50,6 +50,9 @@ fn what_a_gap_may_hide_is_unknown_and_what_it_brought_has_bounds() {
     kubereel!("wait {reel} pod/a {seen} --from 14:00:13 --to 15:00")
         .code(4)
         .says("recording ends at");
+    kubereel!("wait {reel} pod/a {seen} --to +100ms")
+        .code(4)
+        .says("pods was first observed at 14:00:01.000Z, after the time span");
     kubereel!("wait {reel} pod/a {seen} --from start")
         .code(0)
         .says("not observed between");

@@ -139,6 +139,13 @@ impl<'a> TargetSearch<'a> {
             return Err(CommandError::unknown(format!("the time span was {words}"))
                 .hint("to see how long it is: kubereel info REEL"));
         }
+        if is_backwards && from.is_none() {
+            let (name, at) = (resource.qualified(), timeline.written(span.from.at));
+            let words =
+                format!("not known: {name} was first observed at {at}, after the time span");
+            return Err(CommandError::unknown(words)
+                .hint("to see what was observed when: kubereel info REEL"));
+        }
         if is_backwards {
             let (from, to) = (timeline.written(span.from.at), timeline.written(span.to.at));
             let message = format!("the time span ends before it starts: from {from} to {to}");
