@@ -28,7 +28,7 @@ mod watch;
 /// Resources are named as for kubectl: plural, singular, short name, kind, plural.group or
 /// plural.version.group; several with commas; or a category, such as all.
 #[derive(Debug, clap::Args)]
-#[command(after_help = after_help())]
+#[command(after_help = after_help(), group = clap::ArgGroup::new("watching").multiple(true))]
 #[expect(clippy::struct_excessive_bools, reason = "flags are booleans")]
 pub(crate) struct Args {
     /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here

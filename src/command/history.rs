@@ -241,6 +241,13 @@ fn say_late(
     };
     let late = timeline.received_late(resource);
     let late = late.filter(|span| span.from <= last && span.to >= first);
+    let mut noted: Option<RecordedAt> = None;
+    // One within another says nothing more.
+    let late = late.filter(|span| {
+        let is_within = noted.is_some_and(|noted| span.to <= noted);
+        noted = noted.max(Some(span.to));
+        !is_within
+    });
     for span in late.take(LATE_SHOWN) {
         let (from, to) = (timeline.written(span.from), timeline.written(span.to));
         screen.aside(format!(

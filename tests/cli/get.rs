@@ -548,6 +548,7 @@ fn what_kubectl_takes_is_taken() {
     assert_eq!(list, serde_json::json!(["payments", "web"]));
     let watched = |flag: &str| kubereel!("get {DEMO} nodes {flag} --from -1s --no-headers").ok();
     let (all, only) = (watched("--watch"), watched("--watch-only"));
+    assert_eq!(watched("-w --watch-only"), only);
     assert!(all.len() > only.len() && !only.contains("ADDED"), "{only}");
     kubereel!("get {DEMO} pods --context prod")
         .code(2)
