@@ -151,9 +151,8 @@ fn certificate(end: &str) -> Value {
 
 #[test]
 fn a_certificate_expires_in_an_import() {
-    is_found(certificate("11:00:00"), "");
-    // Of a day a tenth is left.
-    is_found(certificate("14:00:00"), "");
+    // The moment of a file may be years after that of its objects.
+    is_silent(certificate("11:00:00"));
     is_silent(certificate("15:00:00"));
     let tick = |minute| {
         (

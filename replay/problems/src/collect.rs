@@ -503,7 +503,13 @@ impl SignCollector {
         }
         let before = self.pass_deadline(seen.object, seen.at, self.shows_change(seen));
         let deadline = Deadline::of(seen.resource, seen.now, seen.at, before.as_ref())?;
-        let sign = deadline.has_passed(seen.at).then(|| deadline.sign.clone());
+        let is_past = deadline.has_passed(seen.at);
+        let is_imported = self.first_looks.is_imported(seen.resource.id);
+        // The moment of a file that says none is that of its last change: often years later.
+        if is_past && is_imported && self.is_first_look(seen) {
+            return None;
+        }
+        let sign = is_past.then(|| deadline.sign.clone());
         let is_run = deadline.sign.kind == SignKind::RunMissed;
         self.deadlines.insert(
             seen.object,
@@ -511,7 +517,7 @@ impl SignCollector {
                 deadline,
                 resource: seen.resource.id,
                 seq: seen.seq,
-                is_proof: !is_run || !self.first_looks.is_imported(seen.resource.id),
+                is_proof: !is_run || !is_imported,
             },
         );
         sign
