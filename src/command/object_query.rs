@@ -584,7 +584,7 @@ fn has_resources(timeline: &Timeline) -> bool {
 }
 
 /// Says why a name names no recorded resource.
-fn unknown_resource(error: &SelectError, timeline: &Timeline) -> CommandError {
+pub(crate) fn unknown_resource(error: &SelectError, timeline: &Timeline) -> CommandError {
     let is_damaged = timeline.reel().has_losses() || timeline.has_lost_records();
     // A name of kubectl is not a misspelled other one: "pvc" does not mean "svc".
     if let SelectError::UnknownResource { name, .. } = error

@@ -209,5 +209,9 @@ fn resources<'a>(
             return Ok(of_category);
         }
     }
-    object_query::find_resource(timeline, spelt).map(|info| vec![info])
+    let found = object_query::find_resource(timeline, spelt)?;
+    match SelectError::of_version(spelt, timeline.resource_at(found, cut)) {
+        Some(error) => Err(object_query::unknown_resource(&error, timeline)),
+        None => Ok(vec![found]),
+    }
 }

@@ -90,6 +90,23 @@ pub enum SelectError {
     },
 }
 
+impl SelectError {
+    /// Returns the error of a name such as `plural.version.group` if it asks for another version than that of a
+    /// description.
+    pub fn of_version(name: &str, described: &ResourceInfo) -> Option<Self> {
+        let asked = name.to_lowercase();
+        let (_, rest) = asked.split_once('.')?;
+        let (version, group) = rest.split_once('.').unwrap_or((rest, ""));
+        let is_other =
+            rest != described.group && group == described.group && version != described.version;
+        is_other.then(|| Self::OtherVersion {
+            qualified: described.qualified(),
+            recorded: described.version.clone(),
+            asked: version.to_owned(),
+        })
+    }
+}
+
 /// The resources in a reel.
 #[derive(Clone, Debug, Default)]
 pub struct ResourceTable {
@@ -421,6 +438,16 @@ mod resource_tests {
         };
         assert_eq!(described(2), Some("v1beta1"));
         assert_eq!(described(3), Some("v1"));
+        let now = table.get(ResourceId(1)).expect("recorded");
+        let refused =
+            |name: &str| SelectError::of_version(name, now).map(|error| error.to_string());
+        assert_eq!(
+            refused("Gadget.v1beta1.e.io").as_deref(),
+            Some("gadgets.e.io was recorded as v1, not as v1beta1")
+        );
+        for name in ["gadgets", "gadgets.e.io", "gadgets.v1.e.io"] {
+            assert_eq!(refused(name), None, "{name}");
+        }
     }
 
     #[test]
