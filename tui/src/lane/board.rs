@@ -3,7 +3,7 @@
 
 use super::LaneState;
 use super::anomaly::{Anomaly, anomalies};
-use super::dark::{DarkSpan, FirstSights, all_dark, dark_of, with_damage};
+use super::dark::{DarkSpan, FirstSights, all_dark, dark_of, dark_of_object};
 use super::line::{Lane, LaneGroup, LaneReading, LaneSpell, LaneSubject};
 use super::server::server_lane;
 use super::spells::{LaneWords, spells};
@@ -255,7 +255,7 @@ impl<'t> LaneMaker<'t> {
         let name = (subject.namespace.as_str(), subject.name.as_str());
         let is_unread = self.unread_names.contains(&name);
         let unread = if is_unread { &*self.unread } else { &[] };
-        let dark = with_damage(self.timeline, &subject, dark, unread);
+        let dark = dark_of_object(self.timeline, &subject, dark, unread);
         let of = (group, LaneSubject::Object(subject), condition);
         Lane::of(of, LaneReading::State, spells, dark).seen_from(seen_from)
     }

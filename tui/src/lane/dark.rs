@@ -114,18 +114,34 @@ fn dark_in<'a>(
     all
 }
 
-/// Adds what damage hides of one object: from a version that cannot be read to the next one that can, and from lost
-/// records to what shows it again. `unread` are the first and the last event of each part whose objects cannot be read.
-pub(crate) fn with_damage(
+/// Gives when nothing is known of one object of a resource: when nothing is known of the resource, unless the object is
+/// known to have been the same all the time; and what damage hides of it, from a version that cannot be read to the next
+/// one that can, and from lost records to what shows it again. `unread` are the first and the last event of each part
+/// whose objects cannot be read.
+pub(crate) fn dark_of_object(
     timeline: &Timeline,
     subject: &NamedObject,
     dark: &Arc<[DarkSpan]>,
     unread: &[(Seq, Seq)],
 ) -> Arc<[DarkSpan]> {
+    let names = [subject.name.clone()];
+    let filter = ObjectFilter {
+        namespace: Some(&subject.namespace),
+        names: &names,
+    };
+    let spans = timeline.unobserved_spans(subject.resource).iter();
+    let spans: Vec<&UnobservedSpan> = spans.filter(|span| !span.is_of_bodies()).collect();
+    let is_concerned = |span: &&UnobservedSpan| timeline.concerns(span, &filter);
+    let own: Vec<&UnobservedSpan> = spans.iter().copied().filter(is_concerned).collect();
+    let dark = if own.len() == spans.len() {
+        Arc::clone(dark)
+    } else {
+        dark_in(timeline, own.into_iter()).into()
+    };
     let mut hidden = unread_versions(timeline, subject, unread);
     hidden.extend(lost_records(timeline, subject));
     if hidden.is_empty() {
-        return Arc::clone(dark);
+        return dark;
     }
     let hidden = hidden.into_iter().map(|(span, why)| DarkSpan {
         span,
@@ -270,5 +286,28 @@ mod tests {
             panic!("{all:?}");
         };
         assert_eq!(gap.only.as_deref(), Some("nodes"));
+    }
+
+    #[test]
+    fn an_object_that_is_the_same_in_the_next_list_is_known_in_a_gap() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let timeline = Timeline::open(&gapped(folder.path())).expect("a reel");
+        let info = timeline.resources().iter().next().expect("one");
+        let dark = dark_of(&timeline, info.id).into();
+        let of_name = |name: &str| {
+            let subject = NamedObject {
+                resource: info.id,
+                namespace: String::new(),
+                name: name.to_owned(),
+            };
+            dark_of_object(&timeline, &subject, &dark, &[])
+        };
+        let gaps = |name: &str| {
+            of_name(name)
+                .iter()
+                .filter(|dark| dark.span.start > timeline.start())
+                .count()
+        };
+        assert_eq!((gaps("never-observed"), gaps("m-0")), (1, 0));
     }
 }

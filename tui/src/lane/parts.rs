@@ -1,7 +1,7 @@
 //! Owns the lanes of the parts of one object: its conditions and its containers. They are made when somebody unfolds
 //! it, for all objects have too many. Refuses objects that changed too often.
 
-use super::dark::{FirstSights, dark_of, with_damage};
+use super::dark::{FirstSights, dark_of, dark_of_object};
 use super::line::{Lane, LaneGroup, LaneReading, LaneSubject};
 use super::spells::{LaneWords, spells};
 use crate::subject::NamedObject;
@@ -32,7 +32,7 @@ pub(crate) fn parts(timeline: &Timeline, subject: &NamedObject) -> ObjectParts {
     let tracks = tracks.map_err(|error| harmless(&error.to_string()).into_owned())?;
     // Where versions cannot be read, there are no parts.
     let dark = dark_of(timeline, subject.resource).into();
-    let dark = with_damage(timeline, subject, &dark, &[]);
+    let dark = dark_of_object(timeline, subject, &dark, &[]);
     let seen_from = FirstSights::of(timeline, subject.resource).of_object(subject);
     let mut words = LaneWords::default();
     let mut all = Vec::new();

@@ -3,7 +3,7 @@
 
 use crate::lane::{
     FirstSights, Lane, LaneCell, LaneGroup, LaneReading, LaneSpell, LaneState, LaneSubject,
-    ObjectParts, dark_of, with_damage,
+    ObjectParts, dark_of, dark_of_object,
 };
 use crate::subject::NamedObject;
 use crate::time::ViewWindow;
@@ -380,7 +380,7 @@ fn presence(timeline: &Timeline, subject: &NamedObject) -> Lane {
     }
     // That it exists is known also of a version that cannot be read.
     let dark = dark_of(timeline, subject.resource).into();
-    let dark = with_damage(timeline, subject, &dark, &[]);
+    let dark = dark_of_object(timeline, subject, &dark, &[]);
     let seen_from = FirstSights::of(timeline, subject.resource).of_object(subject);
     let lane = Lane::of(
         (

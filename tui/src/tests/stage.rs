@@ -331,7 +331,7 @@ pub(crate) fn node(name: &str, ready: &str, rv: u128) -> Vec<u8> {
     format!(r#"{{"kind":"Node","apiVersion":"v1","metadata":{{"name":"{name}","uid":"{name}","resourceVersion":"{rv}","annotations":{{"note":"\u001b]0;owned\u0007 \u202eevil\u009b31m"}}}},"status":{{"conditions":[{{"type":"Ready","status":"{ready}","reason":"\u001b[2JWhy"}}]}}}}"#).into_bytes()
 }
 
-/// Writes a reel of two nodes, one of which flaps, with a gap, and hostile texts.
+/// Writes a reel of two nodes, one of which flaps, with a gap in which the other one changed, and hostile texts.
 pub(crate) fn gapped(folder: &Path) -> PathBuf {
     let path = folder.join("gapped.reel");
     let mut script = Script::begin(&path);
@@ -353,6 +353,15 @@ pub(crate) fn gapped(folder: &Path) -> PathBuf {
     script.wait(30_000);
     script.gap(nodes, 4, 9, from);
     let stream = script.connect(nodes, None);
+    let changed = node("m-1", "True", 8);
+    script.event(
+        stream,
+        EventType::Modified,
+        Evidence::Listed,
+        other,
+        8,
+        &changed,
+    );
     script.synced(stream, 9);
     script.wait(60_000);
     script.modified(stream, other, 10, &node("m-1", "Unknown", 10));
