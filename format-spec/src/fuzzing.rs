@@ -1,6 +1,6 @@
 //! Entry points of the fuzz targets to the decoders, with the feature `fuzzing` only.
 
-use crate::codec::bodies::{Base, Bodies, BodyCounts, BodyMark, BodyWriter};
+use crate::codec::bodies::{Base, Bodies, BodyCounts, BodyMark, BodySlot, BodyWriter};
 use crate::codec::index::IndexColumns;
 use crate::codec::model::{BlockFacts, BodyModel, EventFacts, ModelSize};
 use crate::codec::splice::Blobs;
@@ -29,9 +29,16 @@ pub fn decode(bytes: &[u8]) {
     }
     if let Ok(bodies) = Bodies::decode(bytes.to_vec(), BodyCounts::UNKNOWN) {
         for place in 0..bodies.len() {
-            assert!(bodies.delta(place).is_some(), "an entry without its delta");
+            assert!(
+                bodies.delta(BodySlot::Nth(place)).is_some(),
+                "an entry without its delta"
+            );
         }
     }
+    let _by_object = black_box(Bodies::decode_by_object(
+        bytes.to_vec(),
+        BodyCounts::UNKNOWN,
+    ));
     let forged = frame::with_header(frame::Form::Index, bytes, bytes);
     let _packed = black_box(forged.and_then(|forged| packed_index::unpack(&forged, 1 << 20)));
     // Behind a valid checksum, so that deeper layers are reached.

@@ -57,8 +57,21 @@ pub(crate) const PARITY_GROUP: u64 = 16;
 /// The records at which a block of a sealed file is full, unless it reaches [`BLOCK_RAW`] before.
 pub(crate) const SEALED_BLOCK_RECORDS: usize = 4096;
 
-/// How many blocks of a sealed file share a text.
-pub(crate) const SEALED_GROUP: usize = 16;
+/// How many blocks of a large sealed file are a group, whose bodies lie by object and share a text.
+pub(crate) const SEALED_GROUP: usize = 32;
+
+/// The bytes of its blocks' columns at which such a group is full.
+pub(crate) const SEALED_GROUP_RAW: usize = SEALED_GROUP * BLOCK_RAW;
+
+/// The largest columns of bodies that lie by object, in bytes: those of one object may be all of a full group's, with
+/// one more block at its end.
+pub(crate) const MAX_OBJECT_FRAME: usize = SEALED_GROUP_RAW + MAX_BLOCK_RAW;
+
+/// After this many groups since its last whole version, an object is written whole.
+pub(crate) const KEYFRAME_GROUPS: u8 = 4;
+
+/// A new object is encoded against a similar one only if that one needs at most this many groups.
+pub(crate) const REFERENCE_GROUPS: u8 = 2;
 
 /// A recording with at most this many records is sealed with a model: what was decoded of it stays in a reader's
 /// memory. Of a larger one each question would decode a group anew, for a tenth of a second and longer.

@@ -1,8 +1,8 @@
 //! The bodies of a segment: for each event the delta and its base, and the texts that enter the blob log.
 //!
-//! Four columns: entries, hunks, inserted text, blobs. The columns may come from a damaged or forged file:
-//! the number of entries and blobs is bounded before they are read, every length is checked against the
-//! bytes that are left, and a column must be used up exactly.
+//! Four columns: entries, hunks, inserted text, blobs. Where bodies lie by object, a column in front of them says whose
+//! they are. The columns may come from a damaged or forged file: the number of entries and blobs is bounded before they
+//! are read, every length is checked against the bytes that are left, and a column must be used up exactly.
 
 use super::CodecError;
 use super::varint::{self, FieldReader};
@@ -29,6 +29,42 @@ pub(crate) struct BodyEntry {
     pub(crate) base: Base,
     pub(crate) ops: Range<usize>,
     pub(crate) text: Range<usize>,
+}
+
+/// Which of the bodies of a block is that of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BodySlot {
+    /// The one of this place.
+    Nth(usize),
+    /// One of an object's bodies, where bodies lie by object.
+    OfObject(ObjectId, NthBody),
+}
+
+/// Which of an object's bodies in a group is that of an event. Damage may have taken indexes, so that not all of the
+/// object's events are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NthBody {
+    /// All in front of it are known: how many.
+    First(usize),
+    /// All behind it are known: how many.
+    Last(usize),
+    /// Neither is, so that it is right only if the object has no more of them than known: how many are in front, and in
+    /// all.
+    Of(usize, usize),
+}
+
+/// The bodies of one object, where bodies lie by object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct BodyOwner {
+    object: ObjectId,
+    first: usize,
+    count: usize,
+}
+
+/// Appends an owner of bodies to their column.
+pub(crate) fn put_owner(owners: &mut Vec<u8>, before: ObjectId, object: ObjectId, count: usize) {
+    varint::put_signed(owners, i128::from(object.0) - i128::from(before.0));
+    varint::put_len(owners, count);
 }
 
 /// What the copies and skips of hunks count.
@@ -162,6 +198,8 @@ pub(crate) struct Bodies {
     entries: Vec<BodyEntry>,
     blobs: Vec<Range<usize>>,
     unit: HunkUnit,
+    /// Whose the entries are, by object; nothing if they are in the order of the events.
+    owners: Vec<BodyOwner>,
 }
 
 /// The most entries and blobs that a segment's columns may hold.
@@ -255,7 +293,45 @@ impl Bodies {
             blobs: texts,
             raw,
             unit: HunkUnit::Bytes,
+            owners: Vec::new(),
         })
+    }
+
+    /// Reads the columns of bodies that lie by object.
+    pub(crate) fn decode_by_object(raw: Vec<u8>, most: BodyCounts) -> Result<Self, CodecError> {
+        let [owners, bodies] = frame::column_places(&raw, "bodies by object")?;
+        let mut fields =
+            FieldReader::new(raw.get(owners).unwrap_or_default(), "an owner of bodies");
+        let (mut owners, mut object, mut first) = (Vec::new(), 0i128, 0usize);
+        while !fields.is_empty() {
+            within("a segment's number of owners", owners.len(), most.entries)?;
+            object = object.saturating_add(fields.signed()?);
+            let number =
+                u32::try_from(object).map_err(|_out_of_range| CodecError::Meaningless {
+                    what: "an owner of bodies",
+                    found: len64(owners.len()),
+                })?;
+            let count = fields.len_at_most(most.entries)?;
+            owners.push(BodyOwner {
+                object: ObjectId(number),
+                first,
+                count,
+            });
+            first = first.saturating_add(count);
+        }
+        owners.sort_unstable_by_key(|owner| owner.object);
+        let is_twice = owners.windows(2).any(|pair| match pair {
+            [one, other] => one.object == other.object,
+            _ => false,
+        });
+        let bodies = Self::decode_within(raw, &bodies, most)?;
+        if is_twice || first != bodies.len() {
+            return Err(CodecError::Meaningless {
+                what: "the owners of bodies",
+                found: len64(first),
+            });
+        }
+        Ok(Self { owners, ..bodies })
     }
 
     /// Takes the copies and skips of all hunks as counts of pieces.
@@ -282,7 +358,27 @@ impl Bodies {
     }
 
     /// Returns one event's base and delta.
-    pub(crate) fn delta(&self, place: usize) -> Option<(Base, Delta<'_>)> {
+    pub(crate) fn delta(&self, slot: BodySlot) -> Option<(Base, Delta<'_>)> {
+        let place = match slot {
+            BodySlot::Nth(place) => place,
+            BodySlot::OfObject(object, nth) => {
+                let owners = &self.owners;
+                let at = owners
+                    .binary_search_by_key(&object, |owner| owner.object)
+                    .ok()?;
+                let owner = owners.get(at)?;
+                let nth = match nth {
+                    NthBody::First(before) => before,
+                    NthBody::Last(behind) => owner.count.checked_sub(behind)?.checked_sub(1)?,
+                    NthBody::Of(before, all) if all == owner.count => before,
+                    NthBody::Of(..) => return None,
+                };
+                if nth >= owner.count {
+                    return None;
+                }
+                owner.first.checked_add(nth)?
+            }
+        };
         let entry = self.entries.get(place)?;
         let delta = Delta {
             ops: self.raw.get(entry.ops.clone())?,
@@ -336,10 +432,13 @@ mod tests {
             BodyCounts::UNKNOWN,
         )
         .unwrap();
-        assert_eq!(all.delta(0), Some((Base::Whole, delta(&[7], b"abc"))));
+        assert_eq!(
+            all.delta(BodySlot::Nth(0)),
+            Some((Base::Whole, delta(&[7], b"abc")))
+        );
         let expected = Some((Base::Other(ObjectId(5)), delta(&[], b"d")));
-        assert_eq!(all.delta(1), expected);
-        assert_eq!(all.delta(2), None);
+        assert_eq!(all.delta(BodySlot::Nth(1)), expected);
+        assert_eq!(all.delta(BodySlot::Nth(2)), None);
         assert_eq!(all.blob(0), Some(&b"blob"[..]));
         let tail = Bodies::decode(writer.columns_since(mark), BodyCounts::UNKNOWN).unwrap();
         assert_eq!((tail.len(), tail.blob_count()), (1, 0));
@@ -353,7 +452,7 @@ mod tests {
         .unwrap();
         assert_eq!(joined.len(), 3);
         let expected = Some((Base::Other(ObjectId(5)), delta(&[], b"d")));
-        assert_eq!(joined.delta(2), expected);
+        assert_eq!(joined.delta(BodySlot::Nth(2)), expected);
     }
 
     #[test]
@@ -371,12 +470,65 @@ mod tests {
         }
     }
 
+    #[test]
+    fn bodies_by_object_are_found_by_their_owner() {
+        let mut writer = BodyWriter::default();
+        for text in [b"a", b"b", b"c"] {
+            writer.text.extend_from_slice(text);
+            writer.end_entry(Base::Whole);
+        }
+        let bodies = writer.columns_since(BodyMark::default());
+        let read = |counts: &[(u32, usize)]| {
+            let (mut owners, mut before) = (Vec::new(), ObjectId(0));
+            for (object, count) in counts {
+                put_owner(&mut owners, before, ObjectId(*object), *count);
+                before = ObjectId(*object);
+            }
+            let raw = frame::join_columns([&owners, &bodies]);
+            Bodies::decode_by_object(raw, BodyCounts::UNKNOWN)
+        };
+        let found = read(&[(7, 1), (3, 2)]).unwrap();
+        let text = |object, nth| {
+            let delta = found.delta(BodySlot::OfObject(ObjectId(object), nth))?;
+            Some(delta.1.text)
+        };
+        let (a, b, c) = (Some(&b"a"[..]), Some(&b"b"[..]), Some(&b"c"[..]));
+        assert_eq!(
+            (text(7, NthBody::Of(0, 1)), text(7, NthBody::Last(0))),
+            (a, a)
+        );
+        assert_eq!(
+            (text(3, NthBody::First(0)), text(3, NthBody::Last(1))),
+            (b, b)
+        );
+        assert_eq!(
+            (text(3, NthBody::Of(1, 2)), text(3, NthBody::Last(0))),
+            (c, c)
+        );
+        // An object of which an event is not known has none that could be another's.
+        assert_eq!(
+            (text(3, NthBody::Of(0, 1)), text(3, NthBody::First(2))),
+            (None, None)
+        );
+        assert_eq!(
+            (text(3, NthBody::Last(2)), text(4, NthBody::First(0))),
+            (None, None)
+        );
+        for wrong in [&[(7, 1), (3, 1)][..], &[(7, 1), (7, 2)], &[(7, 4)]] {
+            assert!(read(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn any_bytes_are_survived(bytes: Vec<u8>) {
+            if let Ok(bodies) = Bodies::decode_by_object(bytes.clone(), BodyCounts::UNKNOWN) {
+                let found = bodies.owners.iter().map(|owner| owner.count).sum::<usize>();
+                prop_assert_eq!(found, bodies.len());
+            }
             if let Ok(bodies) = Bodies::decode(bytes, BodyCounts::UNKNOWN) {
                 for place in 0..bodies.len() {
-                    prop_assert!(bodies.delta(place).is_some());
+                    prop_assert!(bodies.delta(BodySlot::Nth(place)).is_some());
                 }
             }
         }

@@ -36,16 +36,19 @@ pub(crate) enum Form {
     Pieces,
     /// An index in the columns of [`packed_index`](super::packed_index).
     Index,
+    /// One zstd frame of bodies that lie by object.
+    ByObject,
 }
 
 impl Form {
-    const ALL: [(Self, u8); 6] = [
+    const ALL: [(Self, u8); 7] = [
         (Self::Plain, 0),
         (Self::Zstd, 1),
         (Self::Model, 2),
         (Self::Pieces, 3),
         (Self::Index, 4),
         (Self::LargeModel, 5),
+        (Self::ByObject, 6),
     ];
 
     const fn byte(self) -> u8 {
@@ -56,6 +59,7 @@ impl Form {
             Self::Pieces => 3,
             Self::Index => 4,
             Self::LargeModel => 5,
+            Self::ByObject => 6,
         }
     }
 }
@@ -132,6 +136,11 @@ pub(crate) fn form_of(frame: &[u8]) -> Option<Form> {
 /// Makes a frame of a block's bodies whose hunks count pieces.
 pub(crate) fn pack_pieces(raw: &[u8]) -> Result<Vec<u8>, CodecError> {
     with_header(Form::Pieces, raw, &compress(raw, LEVEL_SEALED, &[])?)
+}
+
+/// Makes a frame of bodies that lie by object. The reader must hold the same `prefix`.
+pub(crate) fn pack_by_object(raw: &[u8], prefix: &[u8]) -> Result<Vec<u8>, CodecError> {
+    with_header(Form::ByObject, raw, &compress(raw, LEVEL_SEALED, prefix)?)
 }
 
 /// Makes one zstd frame of some bytes.
@@ -237,7 +246,9 @@ pub(crate) fn unpack(frame: &[u8], prefix: &[u8], max_raw: usize) -> Result<Vec<
     let header = Header::of(frame, max_raw)?;
     let raw = match header.form {
         Form::Plain => header.payload.to_vec(),
-        Form::Zstd | Form::Pieces => inflate(header.raw_len, header.payload, prefix)?,
+        Form::Zstd | Form::Pieces | Form::ByObject => {
+            inflate(header.raw_len, header.payload, prefix)?
+        }
         form @ (Form::Model | Form::LargeModel | Form::Index) => {
             return Err(CodecError::Meaningless {
                 what: "the form of a frame that is not a sealed block's",

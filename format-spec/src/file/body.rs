@@ -6,21 +6,22 @@
 //! * A body is returned only after its frame's checksum matched; a damaged checkpoint is not an error, because
 //!   the body is in a block too.
 
-use crate::codec::bodies::{Bodies, BodyCounts, Delta};
+use crate::codec::bodies::{Bodies, BodyCounts, BodySlot, Delta};
 use crate::codec::frame::Form;
 use crate::codec::model::{BodyModel, ModelSize};
 use crate::codec::{CodecError, frame, splice};
 use crate::error::{Damage, Loss, ReadError};
 use crate::file::cache::Cache;
 use crate::file::checkpoint::{Checkpoint, CheckpointFrame};
-use crate::file::group;
+use crate::file::group::{self, ObjectGroup};
 use crate::file::load::{Block, BlockSource};
 use crate::file::reel::{ReadCounts, Reel};
 use crate::file::rows::RowSource;
 use crate::file::segment::FrameSpan;
 use crate::id::{BlobId, BlockId, ObjectId, Seq};
 use crate::limits::{
-    MAX_BLOCK_RAW, MAX_BODY, MAX_MODEL_RAW, MAX_PREFIX, MODELLED_CACHE, READ_CACHE, place32,
+    MAX_BLOCK_RAW, MAX_BODY, MAX_MODEL_RAW, MAX_OBJECT_FRAME, MAX_PREFIX, MODELLED_CACHE,
+    READ_CACHE, place32,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -125,6 +126,62 @@ impl BodyReader {
             })
     }
 
+    /// Returns where the bodies of a block's group lie, if they lie by object.
+    pub(crate) fn object_group(
+        &self,
+        reel: &Reel,
+        block: &Block,
+    ) -> Result<Option<ObjectGroup>, ReadError> {
+        let Some(head) = ObjectGroup::head(reel, block) else {
+            return Ok(None);
+        };
+        let bodies = self.bodies(reel, head)?;
+        let order = bodies.blob(1).unwrap_or_default();
+        let group = ObjectGroup::decode(head, order);
+        group
+            .map(Some)
+            .map_err(|error| damaged(head, error.to_string()))
+    }
+
+    /// Returns the block that holds the body of an event, and which of its bodies that is.
+    pub(crate) fn slot_of<'a>(
+        &self,
+        reel: &'a Reel,
+        seq: Seq,
+        object: ObjectId,
+    ) -> Result<(&'a Block, BodySlot), ReadError> {
+        let block = Self::block_at(reel, seq)?;
+        let Some(group) = self.object_group(reel, block)? else {
+            return Ok((block, BodySlot::Nth(Self::place_in(reel, block, seq))));
+        };
+        Self::slot_in(reel, &group, seq, object)
+    }
+
+    /// Returns the block of a group with the body of an event, and which of its bodies that is.
+    pub(crate) fn slot_in<'a>(
+        reel: &'a Reel,
+        group: &ObjectGroup,
+        seq: Seq,
+        object: ObjectId,
+    ) -> Result<(&'a Block, BodySlot), ReadError> {
+        let slot = group.slot_of(reel, seq, object);
+        let found = slot.and_then(|(number, slot)| Some((group::block_named(reel, number)?, slot)));
+        found.ok_or_else(|| ReadError::Event {
+            seq,
+            cause: "the block with its body is lost".to_owned(),
+        })
+    }
+
+    /// Returns the first and the last record whose bodies can be in a block.
+    fn records_of(&self, reel: &Reel, block: &Block) -> (Seq, Seq) {
+        let records = match self.object_group(reel, block) {
+            Ok(Some(group)) => group.records,
+            _ => block.start.record..block.end(),
+        };
+        let last = records.end.min(reel.end().0).saturating_sub(1);
+        (Seq(records.start), Seq(last))
+    }
+
     /// Returns a block's bodies.
     pub(crate) fn bodies(&self, reel: &Reel, block: &Block) -> Result<Arc<Bodies>, ReadError> {
         let place = match &block.source {
@@ -137,11 +194,12 @@ impl BodyReader {
                 return Ok(bodies);
             }
         }
-        let damaged = |cause| damaged(block, cause);
-        if let Some(cause) = held(&self.damage).blocks.get(&block.number) {
-            return Err(damaged(cause.clone()));
+        let known = held(&self.damage).blocks.get(&block.number).cloned();
+        if let Some(cause) = known {
+            return Err(self.unreadable(reel, block, cause));
         }
-        let packed = self.block_frame(place.bodies, block)?;
+        let damaged = |cause| damaged(block, cause);
+        let packed = self.block_frame(reel, place.bodies, block)?;
         let form = frame::form_of(&packed);
         if form.and_then(ModelSize::of).is_some() {
             return self.modelled(reel, block);
@@ -158,13 +216,23 @@ impl BodyReader {
         let prefix = prefix.as_deref().map_or(&[][..], Bodies::raw);
         let prefix = prefix.get(..MAX_PREFIX).unwrap_or(prefix);
         self.frames.fetch_add(1, Ordering::Relaxed);
-        let read = frame::unpack(&packed, prefix, MAX_BLOCK_RAW)
-            .and_then(|raw| Bodies::decode(raw, Self::most_in(reel, block)))
-            .map(|bodies| match form {
-                Some(Form::Pieces) => bodies.counting_pieces(),
-                _ => bodies,
-            });
-        self.keep_block(&self.blocks, block, read)
+        let read = if form == Some(Form::ByObject) {
+            let most = BodyCounts {
+                // Any events of its group.
+                entries: usize::try_from(reel.event_count()).unwrap_or(usize::MAX),
+                blobs: place32(block.blobs),
+            };
+            frame::unpack(&packed, prefix, MAX_OBJECT_FRAME)
+                .and_then(|raw| Bodies::decode_by_object(raw, most))
+        } else {
+            frame::unpack(&packed, prefix, MAX_BLOCK_RAW)
+                .and_then(|raw| Bodies::decode(raw, Self::most_in(reel, block)))
+                .map(|bodies| match form {
+                    Some(Form::Pieces) => bodies.counting_pieces(),
+                    _ => bodies,
+                })
+        };
+        self.keep_block(reel, &self.blocks, block, read)
     }
 
     /// Returns the bodies of a block that continues the ones before it in its group: these are decoded first, and
@@ -227,7 +295,7 @@ impl BodyReader {
         let BlockSource::Sealed(place) = &block.source else {
             return Err(damaged(block, "it is not sealed".to_owned()));
         };
-        let packed = self.block_frame(place.bodies, block)?;
+        let packed = self.block_frame(reel, place.bodies, block)?;
         self.frames.fetch_add(1, Ordering::Relaxed);
         let size = frame::form_of(&packed).and_then(ModelSize::of);
         let size = size.ok_or_else(|| damaged(block, NOT_MODELLED.to_owned()))?;
@@ -237,7 +305,7 @@ impl BodyReader {
             .unpack(&packed, &facts, MAX_MODEL_RAW)
             .and_then(|raw| Bodies::decode(raw, Self::most_in(reel, block)))
             .map(Bodies::counting_pieces);
-        let bodies = self.keep_block(&self.modelled, block, read)?;
+        let bodies = self.keep_block(reel, &self.modelled, block, read)?;
         let mut texts = held(&self.texts);
         for (number, place) in (block.start.blob..).zip(0..bodies.blob_count()) {
             let text = bodies.blob(place).unwrap_or_default();
@@ -257,6 +325,7 @@ impl BodyReader {
     /// Keeps a decoded block, or its damage.
     fn keep_block(
         &self,
+        reel: &Reel,
         cache: &Mutex<Cache<u32, Bodies>>,
         block: &Block,
         read: Result<Bodies, CodecError>,
@@ -268,21 +337,39 @@ impl BodyReader {
                 held(cache).put(block.number, Arc::clone(&bodies), weight);
                 Ok(bodies)
             }
-            Err(error) => Err(self.keep_damage(block, error.to_string())),
+            Err(error) => Err(self.keep_damage(reel, block, error.to_string())),
         }
     }
 
     /// Keeps why a block cannot be read: the blocks in front of it are not decoded again to find that out.
-    fn keep_damage(&self, block: &Block, cause: String) -> ReadError {
+    fn keep_damage(&self, reel: &Reel, block: &Block, cause: String) -> ReadError {
         let mut damage = held(&self.damage);
         damage.blocks.insert(block.number, cause.clone());
-        damaged(block, cause)
+        drop(damage);
+        self.unreadable(reel, block, cause)
+    }
+
+    /// Makes the error of a block whose bodies cannot be read.
+    fn unreadable(&self, reel: &Reel, block: &Block, cause: String) -> ReadError {
+        let (first, last) = self.records_of(reel, block);
+        let block = BlockId(block.number);
+        ReadError::Block {
+            block,
+            first,
+            last,
+            cause,
+        }
     }
 
     /// Returns the frame of a block's bodies.
-    fn block_frame(&self, span: FrameSpan, block: &Block) -> Result<Vec<u8>, ReadError> {
+    fn block_frame(
+        &self,
+        reel: &Reel,
+        span: FrameSpan,
+        block: &Block,
+    ) -> Result<Vec<u8>, ReadError> {
         let read = self.bodies_frame(span, block.writer);
-        read.map_err(|cause| self.keep_damage(block, cause))
+        read.map_err(|cause| self.keep_damage(reel, block, cause))
     }
 
     fn bodies_frame(&self, span: FrameSpan, writer: u32) -> Result<Vec<u8>, String> {
@@ -311,19 +398,28 @@ impl BodyReader {
                 unreadable.insert(block.number, (block, error));
             }
         }
-        // What only serves as a prefix has no bodies of its own.
-        let unreadable = unreadable.into_values();
-        let unreadable = unreadable.filter(|(block, _)| block.records > 0);
-        let named = unreadable.map(|(block, error)| Damage {
-            place: format!("block {}", block.number),
-            cause: match error {
+        let mut named: BTreeMap<(Seq, Seq), (String, Vec<u32>)> = BTreeMap::new();
+        for (block, error) in unreadable.into_values() {
+            // What only serves as a prefix has no bodies of its own.
+            if block.records == 0 {
+                continue;
+            }
+            let cause = match error {
                 ReadError::Block { cause, .. } => cause,
                 other => other.to_string(),
-            },
-            loss: Loss::Bodies {
-                first: Seq(block.start.record),
-                last: Seq(block.end().saturating_sub(1)),
-            },
+            };
+            let records = self.records_of(reel, block);
+            let (_, blocks) = named.entry(records).or_insert((cause, Vec::new()));
+            blocks.push(block.number);
+        }
+        let named = named.into_iter().map(|((first, last), (cause, blocks))| {
+            let numbers: Vec<String> = blocks.iter().map(u32::to_string).collect();
+            let word = if numbers.len() > 1 { "blocks" } else { "block" };
+            Damage {
+                place: format!("{word} {}", numbers.join(", ")),
+                cause,
+                loss: Loss::Bodies { first, last },
+            }
         });
         named.collect()
     }

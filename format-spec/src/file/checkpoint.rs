@@ -8,7 +8,7 @@
 //! reads an hour of them at once, and they are half of all objects.
 
 use super::encoder::Encoder;
-use crate::codec::bodies::{Base, Bodies, BodyCounts, BodyMark, BodyWriter, Delta};
+use crate::codec::bodies::{Base, Bodies, BodyCounts, BodyMark, BodySlot, BodyWriter, Delta};
 use crate::codec::varint::{self, FieldReader};
 use crate::codec::{CodecError, frame, record, splice};
 use crate::file::reel::Reel;
@@ -227,7 +227,7 @@ impl CheckpointFrame {
     /// Returns the delta of an object against its seed.
     pub(crate) fn delta(&self, object: ObjectId) -> Option<Delta<'_>> {
         let place = self.objects.binary_search(&object.0).ok()?;
-        match self.bodies.delta(place)? {
+        match self.bodies.delta(BodySlot::Nth(place))? {
             (Base::Whole, delta) => Some(delta),
             _ => None,
         }

@@ -5,7 +5,7 @@
 //! * The way is bounded in versions and in decompressed bytes, and leads to earlier records only.
 //! * A way that crosses lost records is an error: the version before might be the lost one.
 
-use crate::codec::bodies::{Base, Bodies};
+use crate::codec::bodies::{Base, Bodies, BodySlot};
 use crate::codec::splice;
 use crate::error::ReadError;
 use crate::file::body::BodyReader;
@@ -23,7 +23,7 @@ struct DeltaStep {
     seq: Seq,
     object: ObjectId,
     bodies: Arc<Bodies>,
-    place: usize,
+    slot: BodySlot,
     base: Base,
 }
 
@@ -105,10 +105,7 @@ fn body_along(
     for step in steps.into_iter().rev() {
         let against = against(reel, step.object, step.base, body.as_deref());
         let against = against.ok_or_else(|| lost(step.seq))?;
-        let (_, delta) = step
-            .bodies
-            .delta(step.place)
-            .ok_or_else(|| lost(step.seq))?;
+        let (_, delta) = step.bodies.delta(step.slot).ok_or_else(|| lost(step.seq))?;
         let built = reader.splice(reel, step.seq, &against, delta)?;
         reader.keep(step.seq, &built);
         body = Some(built);
@@ -139,10 +136,9 @@ fn step(
     seq: Seq,
     object: ObjectId,
 ) -> Result<DeltaStep, ReadError> {
-    let block = BodyReader::block_at(reel, seq)?;
+    let (block, slot) = reader.slot_of(reel, seq, object)?;
     let bodies = reader.bodies(reel, block)?;
-    let place = BodyReader::place_in(reel, block, seq);
-    let Some((base, _)) = bodies.delta(place) else {
+    let Some((base, _)) = bodies.delta(slot) else {
         return Err(ReadError::Event {
             seq,
             cause: "its block holds no body for it".to_owned(),
@@ -152,7 +148,7 @@ fn step(
         seq,
         object,
         bodies,
-        place,
+        slot,
         base,
     })
 }

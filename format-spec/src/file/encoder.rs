@@ -19,7 +19,8 @@ use crate::file::segment::Segment;
 use crate::file::spill::{SpillFile, SpillPlace};
 use crate::id::{BlobId, ObjectId, ResourceId};
 use crate::limits::{
-    KEYFRAME_BLOCKS, KEYFRAME_VERSIONS, MAX_NAME, REFERENCE_BLOCKS, REFERENCE_DEPTH, len64,
+    KEYFRAME_BLOCKS, KEYFRAME_GROUPS, KEYFRAME_VERSIONS, MAX_NAME, REFERENCE_BLOCKS,
+    REFERENCE_DEPTH, REFERENCE_GROUPS, len64,
 };
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
@@ -122,13 +123,32 @@ impl DeltaReach {
             depth: self.depth,
         }
     }
+}
 
-    fn fits(self) -> bool {
-        self.blocks <= KEYFRAME_BLOCKS && self.versions <= KEYFRAME_VERSIONS
+/// How many blocks, or groups of blocks, may lie behind a version.
+#[derive(Clone, Copy, Debug)]
+struct ReachLimits {
+    keyframe: u8,
+    /// Behind the first version of an object.
+    reference: u8,
+}
+
+impl ReachLimits {
+    const BLOCKS: Self = Self {
+        keyframe: KEYFRAME_BLOCKS,
+        reference: REFERENCE_BLOCKS,
+    };
+    const GROUPS: Self = Self {
+        keyframe: KEYFRAME_GROUPS,
+        reference: REFERENCE_GROUPS,
+    };
+
+    fn fits(self, reach: DeltaReach) -> bool {
+        reach.blocks <= self.keyframe && reach.versions <= KEYFRAME_VERSIONS
     }
 
-    fn fits_new_object(self) -> bool {
-        self.fits() && self.blocks <= REFERENCE_BLOCKS && self.depth <= REFERENCE_DEPTH
+    fn fits_new_object(self, reach: DeltaReach) -> bool {
+        self.fits(reach) && reach.blocks <= self.reference && reach.depth <= REFERENCE_DEPTH
     }
 }
 
@@ -155,6 +175,7 @@ pub(crate) struct Encoder {
     spill: Option<SpillFile>,
     folder: PathBuf,
     unit: HunkUnit,
+    limits: ReachLimits,
 }
 
 impl std::fmt::Debug for Encoder {
@@ -193,6 +214,15 @@ impl Encoder {
             spill: None,
             folder: folder.to_owned(),
             unit: HunkUnit::Bytes,
+            limits: ReachLimits::BLOCKS,
+        }
+    }
+
+    /// Encodes bodies that will lie by object in groups of blocks, the numbers of which are given from now on.
+    pub(crate) fn by_groups(self) -> Self {
+        Self {
+            limits: ReachLimits::GROUPS,
+            ..self
         }
     }
 
@@ -442,7 +472,7 @@ impl Encoder {
     ) -> Result<(Base, Vec<u8>, DeltaReach), CodecError> {
         if let Some(last) = self.live.get(&object) {
             let reach = last.reach.next(block);
-            if reach.fits()
+            if self.limits.fits(reach)
                 && let Some((_, body)) = self.kept(object)?
             {
                 return Ok((Base::Previous, body, reach));
@@ -452,7 +482,7 @@ impl Encoder {
         {
             let mut reach = last.reach.next(block);
             reach.depth = reach.depth.saturating_add(1);
-            if reach.fits_new_object()
+            if self.limits.fits_new_object(reach)
                 && let Some((other_key, body)) = self.kept(other)?
             {
                 let against = splice::seed_from_other(&body, other_key.view(), key.view());
@@ -756,14 +786,15 @@ mod tests {
 
     #[test]
     fn a_chain_ends_after_its_blocks_and_its_versions() {
+        let limits = ReachLimits::BLOCKS;
         let mut reach = whole(0);
         for block in 1..u32::from(KEYFRAME_BLOCKS) {
             reach = reach.next(block);
-            assert!(reach.fits(), "{reach:?}");
+            assert!(limits.fits(reach), "{reach:?}");
         }
-        assert!(reach.next(reach.block).fits());
-        assert!(!reach.next(u32::from(KEYFRAME_BLOCKS)).fits());
+        assert!(limits.fits(reach.next(reach.block)));
+        assert!(!limits.fits(reach.next(u32::from(KEYFRAME_BLOCKS))));
         let long = (0..KEYFRAME_VERSIONS).fold(whole(0), |reach, _| reach.next(0));
-        assert!(long.fits() && !long.next(0).fits());
+        assert!(limits.fits(long) && !limits.fits(long.next(0)));
     }
 }

@@ -3,18 +3,20 @@
 //!
 //! To read one body after another decodes the same blocks again and again, because a cache holds only a part of
 //! a large recording. Each delta and each text of the blob log that lies behind a body stands in the same block or in an
-//! earlier one, so one way back through the blocks meets all of them.
+//! earlier one, so one way back through the blocks meets all of them. Where bodies lie by object, a few deltas and some
+//! texts stand in a later block of the group: the way goes back to it for deltas, and ends with these texts.
 //!
 //! Invariants:
 //! * What was taken out is bounded in bytes. What is missing, for that reason or because of damage, is read alone:
 //!   the answer, and the error, are those of [`Reel::body_at`].
 
-use crate::codec::bodies::{Base, Bodies, Delta, HunkUnit};
+use crate::codec::bodies::{Base, Bodies, BodySlot, Delta, HunkUnit};
 use crate::codec::splice;
 use crate::error::ReadError;
-use crate::file::body::BodyReader;
 use crate::file::checkpoint::Checkpoint;
 use crate::file::delta_chain::{self, against};
+use crate::file::group;
+use crate::file::load::Block;
 use crate::file::reel::Reel;
 use crate::file::segment::FrameSpan;
 use crate::id::{BlobId, ObjectId, Seq};
@@ -58,10 +60,13 @@ impl GatheredDelta {
     }
 }
 
+/// How often at most the way goes back to a block that was passed.
+const RETURNS: usize = 256;
+
 /// What is wanted of one block.
 #[derive(Debug, Default)]
 struct BlockWants {
-    events: Vec<(Seq, ObjectId)>,
+    events: Vec<(Seq, ObjectId, BodySlot)>,
     texts: Vec<BlobId>,
 }
 
@@ -71,6 +76,10 @@ struct BodyGatherer<'a> {
     ladder: Vec<&'a Checkpoint>,
     /// By the block's place.
     blocks: BTreeMap<usize, BlockWants>,
+    /// Texts of blocks that were passed, by the block's place.
+    late_texts: BTreeMap<usize, Vec<BlobId>>,
+    /// How often the way went back to a block that was passed.
+    returns: usize,
     /// By the place of the frame, a part of a checkpoint.
     stored: BTreeMap<u64, (FrameSpan, Vec<(Seq, ObjectId)>)>,
     seen: HashSet<Seq>,
@@ -98,6 +107,8 @@ pub(crate) fn gather<'a>(
         },
         ladder: at.map_or_else(Vec::new, |at| delta_chain::ladder(reel, at)),
         blocks: BTreeMap::new(),
+        late_texts: BTreeMap::new(),
+        returns: 0,
         stored: BTreeMap::new(),
         seen: HashSet::new(),
         shared: HashSet::new(),
@@ -131,10 +142,18 @@ impl BodyGatherer<'_> {
                 continue;
             }
             let (Some((place, wants)), Some(block)) = (self.blocks.pop_last(), block) else {
-                return;
+                break;
             };
             if let Ok(bodies) = reel.reader().bodies(reel, block) {
                 self.take_block(place, wants, &bodies, met);
+            }
+        }
+        for (place, ids) in std::mem::take(&mut self.late_texts) {
+            if self.bytes < GATHERED
+                && let Some(block) = reel.loaded.blocks.get(place)
+                && let Ok(bodies) = reel.reader().bodies(reel, block)
+            {
+                self.take_texts(block, ids, &bodies);
             }
         }
     }
@@ -158,9 +177,24 @@ impl BodyGatherer<'_> {
         if let Some(part) = holder.and_then(|holder| holder.part_of(object)) {
             let (_, wanted) = self.stored.entry(part.offset).or_insert((part, Vec::new()));
             wanted.push((seq, object));
-        } else if let Some(place) = reel.loaded.block_with(|start| start.record <= seq.0) {
+        } else {
+            self.want_of_block(seq, object);
+        }
+    }
+
+    fn want_of_block(&mut self, seq: Seq, object: ObjectId) {
+        let reel = self.done.reel;
+        let Ok((block, slot)) = reel.reader().slot_of(reel, seq, object) else {
+            return;
+        };
+        // Parts of an open segment share the number of the next block.
+        let place = match slot {
+            BodySlot::Nth(_) => reel.loaded.block_with(|start| start.record <= seq.0),
+            BodySlot::OfObject(..) => group::place_named(reel, block.number),
+        };
+        if let Some(place) = place {
             let wants = self.blocks.entry(place).or_default();
-            wants.events.push((seq, object));
+            wants.events.push((seq, object, slot));
         }
     }
 
@@ -187,37 +221,50 @@ impl BodyGatherer<'_> {
             return;
         };
         while !wants.events.is_empty() || !wants.texts.is_empty() {
-            for (seq, object) in std::mem::take(&mut wants.events) {
-                let place = BodyReader::place_in(reel, block, seq);
-                if let Some((base, delta)) = bodies.delta(place) {
+            for (seq, object, slot) in std::mem::take(&mut wants.events) {
+                if let Some((base, delta)) = bodies.delta(slot) {
                     self.take(seq, object, base, delta);
                     met(seq);
                 }
             }
-            for id in std::mem::take(&mut wants.texts) {
-                let place = id.0.checked_sub(block.start.blob).map(place32);
-                if let Some(text) = place.and_then(|place| bodies.blob(place)) {
-                    self.bytes = self.bytes.saturating_add(text.len());
-                    self.done.texts.insert(id, text.into());
-                }
-            }
+            self.take_texts(block, std::mem::take(&mut wants.texts), bodies);
             wants = self.blocks.remove(&place).unwrap_or_default();
         }
-        // Only a forged file wants what lies behind: it is read alone, within the bounds for one body.
-        drop(self.blocks.split_off(&place));
+        for (later, wants) in self.blocks.split_off(&place) {
+            let texts = self.late_texts.entry(later).or_default();
+            texts.extend(wants.texts);
+            let of_group = reel.loaded.blocks.get(later);
+            let of_group = of_group.filter(|later| later.prefix() == block.prefix());
+            // Others are read alone, within the bounds for one body: only a forged file has many.
+            if of_group.is_some() && !wants.events.is_empty() && self.returns < RETURNS {
+                self.returns += 1;
+                let again = self.blocks.entry(later).or_default();
+                again.events = wants.events;
+            }
+        }
     }
 
-    /// Takes what is wanted out of checkpoints. What is not there is read alone.
+    fn take_texts(&mut self, block: &Block, ids: Vec<BlobId>, bodies: &Bodies) {
+        for id in ids {
+            let place = id.0.checked_sub(block.start.blob).map(place32);
+            if let Some(text) = place.and_then(|place| bodies.blob(place)) {
+                self.bytes = self.bytes.saturating_add(text.len());
+                self.done.texts.insert(id, text.into());
+            }
+        }
+    }
+
+    /// Takes what is wanted out of checkpoints. What is not there is in the blocks.
     fn take_stored(&mut self, met: &mut dyn FnMut(Seq)) {
         let reel = self.done.reel;
         for (part, wanted) in std::mem::take(&mut self.stored).into_values() {
-            let Ok(frame) = reel.reader().stored(part) else {
-                continue;
-            };
+            let frame = reel.reader().stored(part).ok();
             for (seq, object) in wanted {
-                if let Some(delta) = frame.delta(object) {
+                if let Some(delta) = frame.as_ref().and_then(|frame| frame.delta(object)) {
                     self.take(seq, object, Base::Whole, delta);
                     met(seq);
+                } else {
+                    self.want_of_block(seq, object);
                 }
             }
         }

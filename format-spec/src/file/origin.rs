@@ -15,8 +15,11 @@ const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 /// How many features a file can name: a reader allocates no more.
 const MAX_FEATURES: u64 = 256;
 
-/// The features that this program knows beyond what every file of its format has: none yet.
-const KNOWN: [&str; 0] = [];
+/// Bodies lie by object in the groups of a large sealed file.
+const BODIES_BY_OBJECT: &str = "bodies by object";
+
+/// The features that this program knows beyond what every file of its format has.
+const KNOWN: [&str; 1] = [BODIES_BY_OBJECT];
 
 /// Something that a reader must know to read a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +44,17 @@ impl FileOrigin {
         Self {
             program: PROGRAM.to_owned(),
             features: Vec::new(),
+        }
+    }
+
+    /// Returns the identity of this program, for a sealed file whose bodies lie by object.
+    pub(crate) fn with_bodies_by_object() -> Self {
+        Self {
+            features: vec![RequiredFeature {
+                name: BODIES_BY_OBJECT.to_owned(),
+                since: PROGRAM.to_owned(),
+            }],
+            ..Self::of_this_program()
         }
     }
 
@@ -112,6 +126,7 @@ mod tests {
         for origin in [
             FileOrigin::default(),
             FileOrigin::of_this_program(),
+            FileOrigin::with_bodies_by_object(),
             of_the_future(),
         ] {
             let mut content = origin.encode();
@@ -122,6 +137,7 @@ mod tests {
         assert_eq!(FileOrigin::decode(&[]), Ok(FileOrigin::default()));
         assert!(FileOrigin::decode(&[0, 0xff, 0xff, 0x7f]).is_err());
         assert_eq!(FileOrigin::of_this_program().unknown_feature(), None);
+        assert_eq!(FileOrigin::with_bodies_by_object().unknown_feature(), None);
         let future = of_the_future();
         assert_eq!(future.unknown_feature(), future.features.first());
     }

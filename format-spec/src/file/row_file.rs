@@ -39,6 +39,7 @@ impl RowFile {
         path: &Path,
         permissions: Permissions,
         state: Vec<u8>,
+        origin: &FileOrigin,
     ) -> io::Result<Self> {
         let file = File::options().write(true).create_new(true).open(path)?;
         file.set_permissions(permissions)?;
@@ -51,7 +52,7 @@ impl RowFile {
             stripes: 0,
             directory: Vec::new(),
         };
-        rows.put(RowKind::Owner, 0, &FileOrigin::of_this_program().encode())?;
+        rows.put(RowKind::Owner, 0, &origin.encode())?;
         let state = rows.state.clone();
         rows.put(RowKind::State, 0, &state)?;
         Ok(rows)

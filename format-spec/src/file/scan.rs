@@ -2,13 +2,15 @@
 //! reading continues after it.
 
 use super::reel::Reel;
-use crate::codec::bodies::{Base, Bodies};
+use crate::codec::bodies::{Base, Bodies, BodySlot};
 use crate::codec::frame::{PackedBody, Packer};
 use crate::codec::splice;
 use crate::error::ReadError;
 use crate::event::{EventHead, EventType, NewBody, NewEvent, ObjectKeyRef};
+use crate::file::body::BodyReader;
 use crate::file::delta_chain;
 use crate::file::gather::BodyBuffer;
+use crate::file::group::ObjectGroup;
 use crate::file::unreadable::NOT_DESCRIBED;
 use crate::id::{ObjectId, Seq};
 use std::borrow::Cow;
@@ -58,9 +60,28 @@ pub struct Scan<'a> {
     end: Seq,
     /// The objects whose events are read; `None` for all.
     objects: Option<HashSet<ObjectId>>,
-    /// The current block: its end, its bodies if they can be read, and the index of the next event in it.
-    block: Option<(u64, Option<Arc<Bodies>>, usize)>,
+    /// The current block: its end, and the bodies of its events.
+    block: Option<(u64, BlockBodies)>,
+    /// The group of the current block, if its bodies lie by object.
+    group: Option<ScannedGroup>,
     lasts: LastBodies,
+}
+
+/// The bodies of the events of a block.
+#[derive(Debug)]
+enum BlockBodies {
+    /// They are in their order, if they can be read; the place is that of the next event.
+    InOrder(Option<Arc<Bodies>>, usize),
+    /// They lie by object, in the blocks of its group.
+    ByObject,
+}
+
+/// A group whose bodies lie by object, and those of its blocks that were read.
+#[derive(Debug)]
+struct ScannedGroup {
+    order: ObjectGroup,
+    /// By the number of the block; nothing if it cannot be read.
+    blocks: HashMap<u32, Option<Arc<Bodies>>>,
 }
 
 /// The last body of each object, against which its next one is encoded. To decode one again can take seconds, where a
@@ -153,6 +174,7 @@ impl<'a> Scan<'a> {
             end: records.end.min(reel.end()),
             objects,
             block: None,
+            group: None,
             lasts: LastBodies::new((RECENT_BYTES, OLDER_BYTES)),
         };
         scan.begin_with_versions_before();
@@ -226,23 +248,43 @@ impl<'a> Scan<'a> {
             self.next = Seq(block.end());
             return Ok(());
         }
-        let place = (block.start.record..self.next.0)
-            .filter(|seq| self.reel.object_of(Seq(*seq)).is_some())
-            .count();
+        let reader = self.reel.reader();
         // Without its bodies, each event has an error of its own: a checkpoint may hold its object.
-        let bodies = self.reel.reader().bodies(self.reel, block).ok();
-        self.block = Some((block.end(), bodies, place));
+        let bodies = if let Ok(Some(order)) = reader.object_group(self.reel, block) {
+            let is_current = |group: &ScannedGroup| group.order.records == order.records;
+            if !self.group.as_ref().is_some_and(is_current) {
+                let blocks = HashMap::new();
+                self.group = Some(ScannedGroup { order, blocks });
+            }
+            BlockBodies::ByObject
+        } else {
+            self.group = None;
+            let place = (block.start.record..self.next.0)
+                .filter(|seq| self.reel.object_of(Seq(*seq)).is_some())
+                .count();
+            BlockBodies::InOrder(reader.bodies(self.reel, block).ok(), place)
+        };
+        self.block = Some((block.end(), bodies));
         Ok(())
+    }
+
+    /// Returns the bodies with that of an event of the current group, and which one that is.
+    fn of_group(&mut self, seq: Seq, object: ObjectId) -> Option<(Arc<Bodies>, BodySlot)> {
+        let reel = self.reel;
+        let ScannedGroup { order, blocks } = self.group.as_mut()?;
+        let (block, slot) = BodyReader::slot_in(reel, order, seq, object).ok()?;
+        let read = || reel.reader().bodies(reel, block).ok();
+        let bodies = blocks.entry(block.number).or_insert_with(read);
+        Some((Arc::clone(bodies.as_ref()?), slot))
     }
 
     fn read(
         &mut self,
         head: EventHead,
-        bodies: Option<&Bodies>,
-        place: usize,
+        stored: Option<&(Arc<Bodies>, BodySlot)>,
     ) -> Result<Event, ReadError> {
         let before = self.lasts.get(head.object);
-        let body = self.put_together(&head, before.as_ref(), bodies, place);
+        let body = self.put_together(&head, before.as_ref(), stored);
         let body = body.and_then(|body| {
             if self.reel.is_described(head.object) {
                 return Ok(body);
@@ -265,12 +307,14 @@ impl<'a> Scan<'a> {
         &mut self,
         head: &EventHead,
         before: Option<&Arc<[u8]>>,
-        bodies: Option<&Bodies>,
-        place: usize,
+        stored: Option<&(Arc<Bodies>, BodySlot)>,
     ) -> Result<Arc<[u8]>, ReadError> {
         let reel = self.reel;
         let behind = Seq(head.seq.0.saturating_add(1));
-        let Some((base, delta)) = bodies.and_then(|bodies| bodies.delta(place)) else {
+        let delta = stored
+            .as_ref()
+            .and_then(|(bodies, slot)| bodies.delta(*slot));
+        let Some((base, delta)) = delta else {
             return reel.body_at(head.seq, behind);
         };
         let key = |object: ObjectId| reel.key(object);
@@ -296,8 +340,7 @@ impl Iterator for Scan<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.next < self.end {
-            let Some((end, bodies, place)) =
-                self.block.take().filter(|(end, ..)| self.next.0 < *end)
+            let Some((end, mut bodies)) = self.block.take().filter(|(end, _)| self.next.0 < *end)
             else {
                 if let Err(error) = self.enter() {
                     return Some(Err(error));
@@ -307,12 +350,21 @@ impl Iterator for Scan<'_> {
             let seq = self.next;
             self.next = Seq(seq.0.saturating_add(1));
             let Some(object) = self.reel.object_of(seq) else {
-                self.block = Some((end, bodies, place));
+                self.block = Some((end, bodies));
                 continue;
             };
             let head = self.reel.head(seq).filter(|_| self.is_read(object));
-            let event = head.map(|head| self.read(head, bodies.as_deref(), place));
-            self.block = Some((end, bodies, place.saturating_add(1)));
+            let stored = match &mut bodies {
+                BlockBodies::ByObject if head.is_none() => None,
+                BlockBodies::ByObject => self.of_group(seq, object),
+                BlockBodies::InOrder(bodies, next) => {
+                    let slot = BodySlot::Nth(*next);
+                    *next = next.saturating_add(1);
+                    bodies.clone().map(|bodies| (bodies, slot))
+                }
+            };
+            let event = head.map(|head| self.read(head, stored.as_ref()));
+            self.block = Some((end, bodies));
             if event.is_some() {
                 return event;
             }

@@ -6,10 +6,12 @@
 //! damage of a block stays in its group, apart from what is encoded against it, and a cut leaves what lies in front.
 //!
 //! A model takes some 30 microseconds an event. In a larger recording each query reads another group, so its
-//! blocks are compressed by zstd alone, unless the smallest file is wanted: a group begins with a block without records, whose one blob is the text that
-//! the group's blocks share; its bytes are the prefix of all of them.
+//! blocks are compressed by zstd alone, unless the smallest file is wanted. There the bodies of a group lie by resource
+//! and object, not in the order of the events: so what is alike lies together, and one block has all versions of an
+//! object. A group begins with a block without records: its blobs are the text that the group's blocks share, and the
+//! first object of each; its bytes are the prefix of all of them.
 
-use crate::codec::bodies::{BodyMark, BodyWriter};
+use crate::codec::bodies::{Bodies, BodyCounts, BodyMark, BodySlot, BodyWriter, put_owner};
 use crate::codec::index::{Record, RecordContent, Rv};
 use crate::codec::model::{BlockFacts, BodyModel, EventFacts, ModelSize};
 use crate::codec::{CodecError, frame, index, packed_index, record};
@@ -17,6 +19,8 @@ use crate::error::{ReadError, SealError};
 use crate::file::append::folder_of;
 use crate::file::checkpoint::CheckpointSeries;
 use crate::file::encoder::Encoder;
+use crate::file::group::{OBJECT_GROUP_BLOBS, ObjectGroup};
+use crate::file::origin::FileOrigin;
 use crate::file::reel::Reel;
 use crate::file::row::RowKind;
 use crate::file::row_file::RowFile;
@@ -28,7 +32,7 @@ use crate::id::{ObjectId, ResourceId, Stamp};
 use crate::limits::{
     BLOCK_RAW, MAX_GROUP, MAX_MODEL_RAW, MAX_PREFIX, MODELLED_BLOCK_RAW, MODELLED_BLOCK_RECORDS,
     MODELLED_GROUP_RECORDS, MODELLED_RECORDS, SEALED_BLOCK_RECORDS, SEALED_CHECKPOINT_RECORDS,
-    SEALED_GROUP, SMALLEST_GROUP_RECORDS,
+    SEALED_GROUP, SEALED_GROUP_RAW, SMALLEST_GROUP_RECORDS,
 };
 use crate::note::{Note, NoteEntry};
 use crate::uid::uuid_number;
@@ -53,9 +57,26 @@ pub enum SealDensity {
 struct OpenBlock {
     start: SegmentStart,
     blobs: u32,
-    bodies: Vec<u8>,
-    text: std::ops::Range<usize>,
+    /// The objects of its events, and their bodies.
+    objects: Vec<ObjectId>,
+    bodies: Bodies,
     index: Vec<u8>,
+}
+
+/// The bodies of one block of a group, by object.
+#[derive(Default)]
+struct ObjectBlock {
+    last: ObjectId,
+    owners: Vec<u8>,
+    bodies: BodyWriter,
+}
+
+/// A group whose bodies lie by object.
+struct GroupByObject {
+    /// The columns of each block.
+    columns: Vec<Vec<u8>>,
+    /// The first object of each block that has bodies.
+    firsts: Vec<(ResourceId, ObjectId)>,
 }
 
 /// A group that is being written: what codes its next block.
@@ -87,8 +108,9 @@ pub(crate) struct SealWriter<'a> {
     /// The number of the next block.
     block: u32,
     group: OpenGroup,
-    /// The blocks of the group of a large recording.
+    /// The blocks of the group of a large recording, and the bytes of their columns.
     open: Vec<OpenBlock>,
+    open_raw: usize,
     /// Whether groups share a text, instead of a model.
     is_large: bool,
     /// The records with which a group that a model codes ends.
@@ -112,28 +134,29 @@ impl<'a> SealWriter<'a> {
             records: reel.end().0,
         };
         let state = state.encode().map_err(|error| refused(&error))?;
-        let file = RowFile::create(path, reel.facts().permissions(), state)
-            .map_err(|source| written(path, source))?;
         let has_many = reel.end().0 > MODELLED_RECORDS;
         let is_large = has_many && density == SealDensity::Usual;
         let encoder = Encoder::new(folder_of(path), Some(BODY_MEMORY));
-        let encoder = if is_large {
-            encoder
+        let (encoder, origin) = if is_large {
+            (encoder.by_groups(), FileOrigin::with_bodies_by_object())
         } else {
-            encoder.counting_pieces()
+            (encoder.counting_pieces(), FileOrigin::of_this_program())
         };
+        let file = RowFile::create(path, reel.facts().permissions(), state, &origin)
+            .map_err(|source| written(path, source))?;
         Ok(Self {
             reel,
             file,
             encoder,
             segment: Segment::begin(SegmentStart {
-                // The group's text is a blob, too.
-                blob: u32::from(is_large),
+                // The blobs of the block in front of a group.
+                blob: if is_large { OBJECT_GROUP_BLOBS } else { 0 },
                 ..SegmentStart::default()
             }),
             block: 0,
             group: OpenGroup::new(),
             open: Vec::new(),
+            open_raw: 0,
             is_large,
             group_records: if has_many {
                 SMALLEST_GROUP_RECORDS
@@ -156,16 +179,8 @@ impl<'a> SealWriter<'a> {
         })?;
         self.new_objects(head.object)?;
         self.encoder.make_room().map_err(|error| refused(&error))?;
-        let unit = if self.is_large {
-            // The block of the group's text is in front of those that wait.
-            let before = u32::try_from(self.open.len() + 1).ok();
-            before
-                .and_then(|before| self.block.checked_add(before))
-                .ok_or(SealError::TooLarge)?
-        } else {
-            // To read one body, its whole group is read.
-            self.groups
-        };
+        // To read one body, blocks of its whole group are read, or one block of it.
+        let unit = self.groups;
         self.encoder
             .push(
                 &mut self.segment,
@@ -251,58 +266,126 @@ impl<'a> SealWriter<'a> {
     }
 
     fn wait_for_group(&mut self, segment: &Segment) -> Result<(), SealError> {
-        let bodies = segment.bodies.columns_since(BodyMark::default());
-        let [_, _, text, _] =
-            frame::column_places(&bodies, "a block's bodies").map_err(|error| refused(&error))?;
+        let raw = segment.bodies.columns_since(BodyMark::default());
+        self.open_raw = self.open_raw.saturating_add(raw.len());
+        let bodies = Bodies::decode(raw, BodyCounts::UNKNOWN).map_err(|error| refused(&error))?;
+        let objects = segment.records.iter();
+        let objects = objects.filter_map(|record| match &record.content {
+            RecordContent::Event { object, .. } => Some(*object),
+            RecordContent::Note(_) => None,
+        });
         self.open.push(OpenBlock {
             start: segment.start,
             blobs: segment.blobs,
+            objects: objects.collect(),
             bodies,
-            text,
             index: self.index_of(segment),
         });
-        if self.open.len() >= SEALED_GROUP {
-            self.end_shared()?;
+        if self.open.len() >= SEALED_GROUP || self.open_raw >= SEALED_GROUP_RAW {
+            self.end_by_object()?;
         }
         Ok(())
     }
 
-    /// Writes a group of a large recording: its shared text, then its blocks.
-    fn end_shared(&mut self) -> Result<(), SealError> {
+    /// Writes a group of a large recording: the shared text and the order, then the blocks.
+    fn end_by_object(&mut self) -> Result<(), SealError> {
         let open = std::mem::take(&mut self.open);
+        self.open_raw = 0;
         let Some(first) = open.first() else {
             return Ok(());
         };
-        let texts = open
-            .iter()
-            .map(|block| block.bodies.get(block.text.clone()).unwrap_or_default());
-        let shared = shared_text(&texts, MAX_PREFIX - PREFIX_HEAD);
+        let GroupByObject { columns, firsts } = self.by_object(&open)?;
+        let records = self.segment.start.record.saturating_sub(first.start.record);
+        let order = ObjectGroup::encode(records, &firsts);
+        let mut texts = Vec::new();
+        for columns in &columns {
+            let [_, bodies] = frame::split_columns(columns, "bodies by object")
+                .map_err(|error| refused(&error))?;
+            let [_, _, text, _] = frame::split_columns(bodies, "a block's bodies")
+                .map_err(|error| refused(&error))?;
+            texts.push(text);
+        }
+        let most = MAX_PREFIX.saturating_sub(PREFIX_HEAD.saturating_add(order.len()));
+        let shared = shared_text(&texts.iter().copied(), most);
         let mut prefix = BodyWriter::default();
         prefix.blobs.push(&shared);
+        prefix.blobs.push(&order);
         let prefix = prefix.columns_since(BodyMark::default());
-        let head = OpenBlock {
-            start: SegmentStart {
-                blob: first.start.blob.saturating_sub(1),
-                ..first.start
-            },
-            blobs: 1,
-            bodies: Vec::new(),
-            text: 0..0,
-            index: index::encode(&[], &[], |_| None),
+        let head = SegmentStart {
+            blob: first.start.blob.saturating_sub(OBJECT_GROUP_BLOBS),
+            ..first.start
         };
         let group = self.block;
-        let packed = packed_with(&prefix, &[])?;
-        self.block_rows((head.start, head.blobs), group, &head.index, &packed)?;
-        for block in &open {
-            let packed = packed_with(&block.bodies, &prefix)?;
+        let packed = frame::pack(&prefix, frame::LEVEL_SEALED, &[]);
+        let packed = packed.map_err(|error| refused(&error))?;
+        let index = index::encode(&[], &[], |_| None);
+        self.block_rows((head, OBJECT_GROUP_BLOBS), group, &index, &packed)?;
+        for (block, columns) in open.iter().zip(&columns) {
+            let packed = frame::pack_by_object(columns, &prefix);
+            let packed = packed.map_err(|error| refused(&error))?;
             self.block_rows((block.start, block.blobs), group, &block.index, &packed)?;
         }
+        self.groups = self.groups.saturating_add(1);
         self.checkpoint()?;
         self.write_extents()?;
-        // The next group's text is a blob, too.
-        let blob = self.segment.start.blob.checked_add(1);
+        let blob = self.segment.start.blob.checked_add(OBJECT_GROUP_BLOBS);
         self.segment.start.blob = blob.ok_or(SealError::TooLarge)?;
         Ok(())
+    }
+
+    /// Puts the bodies of a group in the order of resource and object. Returns the columns of its blocks, and the first
+    /// object of each block that has bodies. Blobs stay in the blocks of their records, by which they are found.
+    fn by_object(&self, open: &[OpenBlock]) -> Result<GroupByObject, SealError> {
+        let mut events = Vec::new();
+        let mut bytes = 0usize;
+        for block in open {
+            for (place, object) in block.objects.iter().enumerate() {
+                let key = self.reel.key(*object).ok_or(SealError::TooLarge)?;
+                let (base, delta) =
+                    (block.bodies.delta(BodySlot::Nth(place))).ok_or(SealError::Changed)?;
+                bytes = bytes.saturating_add(delta.ops.len() + delta.text.len());
+                events.push((key.resource, *object, base, delta));
+            }
+        }
+        // Versions of an object stay in their order.
+        events.sort_by_key(|(resource, object, ..)| (*resource, *object));
+        let share = bytes / open.len().max(1) + 1;
+        let mut blocks = Vec::new();
+        let mut firsts = Vec::new();
+        let mut block = ObjectBlock::default();
+        for versions in events.chunk_by(|one, next| one.1 == next.1) {
+            let Some((resource, object, ..)) = versions.first() else {
+                continue;
+            };
+            if block.owners.is_empty() {
+                firsts.push((*resource, *object));
+            }
+            put_owner(&mut block.owners, block.last, *object, versions.len());
+            block.last = *object;
+            for (_, _, base, delta) in versions {
+                block.bodies.ops.extend_from_slice(delta.ops);
+                block.bodies.text.extend_from_slice(delta.text);
+                block.bodies.end_entry(*base);
+            }
+            if block.bodies.ops.len() + block.bodies.text.len() >= share {
+                blocks.push(std::mem::take(&mut block));
+            }
+        }
+        if !block.owners.is_empty() {
+            blocks.push(block);
+        }
+        // Each but the last has its share, so that there are never more of them.
+        blocks.resize_with(open.len(), ObjectBlock::default);
+        let columns = blocks.into_iter().zip(open).map(|(mut block, open)| {
+            for place in 0..open.bodies.blob_count() {
+                let text = open.bodies.blob(place).unwrap_or_default();
+                block.bodies.blobs.push(text);
+            }
+            let bodies = block.bodies.columns_since(BodyMark::default());
+            frame::join_columns([&block.owners, &bodies])
+        });
+        let columns = columns.collect();
+        Ok(GroupByObject { columns, firsts })
     }
 
     /// Writes a block: its row of the directory, its index and its bodies. Nothing else lies in their extents, so that
@@ -414,7 +497,7 @@ impl SealWriter<'_> {
         if !self.segment.records.is_empty() {
             self.end_block()?;
         }
-        self.end_shared()?;
+        self.end_by_object()?;
         let path = self.reel.path();
         self.file.end().map_err(|source| written(path, source))
     }
@@ -447,10 +530,6 @@ fn facts_of(segment: &Segment, resource_of: impl Fn(ObjectId) -> Option<Resource
             .collect(),
         events: events.collect(),
     }
-}
-
-fn packed_with(bodies: &[u8], prefix: &[u8]) -> Result<Vec<u8>, SealError> {
-    frame::pack(bodies, frame::LEVEL_SEALED, prefix).map_err(|error| refused(&error))
 }
 
 fn refused(error: &CodecError) -> SealError {

@@ -114,13 +114,25 @@ impl Whole {
 
     /// A finished reel of 10 MB.
     fn large() -> Self {
+        Self::random(24_000, 50)
+    }
+
+    /// A sealed reel of two groups, whose bodies lie by object.
+    fn by_object() -> Self {
+        let whole = Self::random(50_000, 25);
+        let path = whole.folder.path().join("run.reel");
+        Self::seal_of(&path)
+    }
+
+    /// A finished reel of bodies that hardly compress.
+    fn random(events: usize, words: usize) -> Self {
         hush();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.reel");
         let mut appender = begin(&path);
         let mut state = 1_u64;
-        for (at, mut event) in (0i64..).zip(life(24_000, 400)) {
-            for _ in 0..50 {
+        for (at, mut event) in (0i64..).zip(life(events, 400)) {
+            for _ in 0..words {
                 state = state
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1);
@@ -385,6 +397,35 @@ fn a_large_sealed_reel_loses_little_to_much_damage() {
     let places = sealed.places(sealed.bytes.len() / 4, 4).skip(1);
     let mean = sealed.mean("cut off", places, Vec::truncate);
     assert!(mean > 0.4, "{mean}");
+}
+
+#[test]
+fn a_reel_with_bodies_by_object_gives_what_is_not_damaged() {
+    let whole = Whole::by_object();
+    println!("by object: {} bytes", whole.bytes.len());
+    let zeroed = |count: usize| {
+        move |bytes: &mut Vec<u8>, at: usize| {
+            let end = bytes.len().min(at + count * PAGE);
+            bytes[at..end].fill(0);
+        }
+    };
+    let places = |count| whole.places(PAGE, count);
+    let mean = whole.mean("one page zeroed", places(4), zeroed(1));
+    assert!(mean > 0.999, "{mean}");
+    let mean = whole.mean("64 pages zeroed", places(6), zeroed(64));
+    assert!(mean > 0.55, "{mean}");
+    let mean = whole.mean("400 pages zeroed", places(4), zeroed(400));
+    assert!(mean > 0.3, "{mean}");
+    let flips = whole.mean("16 bits flipped", places(4), |bytes, at| flip(bytes, at));
+    assert!(flips > 0.999, "{flips}");
+    let eighth = whole.bytes.len() / 8;
+    let cuts = whole.places(eighth, 8).skip(1);
+    let mean = whole.mean("cut off", cuts, Vec::truncate);
+    assert!(mean > 0.3, "{mean}");
+    let mean = whole.mean("777 bytes taken out", places(4), |bytes, at| {
+        drop(bytes.drain(at..(at + 777).min(whole.bytes.len())));
+    });
+    assert!(mean > 0.5, "{mean}");
 }
 
 /// The recovery shards of a stripe replace shards that do not fit a check of two bytes.
