@@ -145,7 +145,13 @@ pub(crate) fn resolve_within(
     moment: Moment,
     flag: &str,
 ) -> Result<Cut, CommandError> {
-    let moment = recorded(timeline, moment, flag)?;
+    let (asked, moment) = (moment, recorded(timeline, moment, flag)?);
+    // Of what was found by its first sign, the whole state is asked for.
+    if let (Moment::Problem(_) | Moment::UpgradeStart | Moment::UpgradeEnd, Moment::Record(seq)) =
+        (asked, moment)
+    {
+        return Ok(timeline.shown_by(seq));
+    }
     let cut = timeline.resolve_within(moment);
     cut.map_err(|error| match error {
         ResolveError::OutsideRecording { at, start, .. } => {

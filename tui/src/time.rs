@@ -2,7 +2,7 @@
 //! and a direction. Nothing here knows the model or the screen.
 
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_history::{Cut, Moment, Timeline, timetext};
+use kubereel_history::{Cut, Moment, Timeline, Track, timetext};
 use std::ops::Range;
 
 /// Which way in time.
@@ -60,6 +60,11 @@ pub(crate) fn spans_days(timeline: &Timeline, at: RecordedAt) -> bool {
     timeline.written(at) != timeline.zone().time_of_day(at)
 }
 
+/// Gives the nearest time that the reel has.
+fn recorded(timeline: &Timeline, at: RecordedAt) -> RecordedAt {
+    at.clamp(timeline.start(), timeline.end().max(timeline.start()))
+}
+
 /// Where the cursor stands: behind a record, as seen at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CursorPlace {
@@ -75,6 +80,28 @@ impl CursorPlace {
         Self {
             below: timeline.reel().seq_after(at),
             at,
+        }
+    }
+
+    /// Gives the place at the nearest time that the reel has.
+    pub(crate) fn within(timeline: &Timeline, at: RecordedAt) -> Self {
+        Self::at(timeline, recorded(timeline, at))
+    }
+
+    /// Gives the place of a moment; at a resourceVersion, behind the last event up to that version.
+    pub(crate) fn of(timeline: &Timeline, cut: Cut) -> Self {
+        match cut {
+            Cut::Arrival { below, wall } => Self {
+                below,
+                at: recorded(timeline, wall),
+            },
+            Cut::Revision(_) => {
+                let below = timeline.cursor(Track::Everything, cut).below();
+                below.0.checked_sub(1).map_or_else(
+                    || Self::at(timeline, timeline.start()),
+                    |last| Self::behind(timeline, Seq(last)),
+                )
+            }
         }
     }
 

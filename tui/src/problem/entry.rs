@@ -42,11 +42,9 @@ impl ProblemOccurrence {
     ) -> Self {
         // What comes from a file may name a record that the reel does not have.
         let seq = seq.filter(|seq| *seq < timeline.reel().end());
-        let start = timeline.start();
-        let at = from.clamp(start, timeline.end().max(start));
         let place = match seq {
-            Some(seq) => CursorPlace::behind(timeline, seq),
-            None => CursorPlace::at(timeline, at),
+            Some(seq) => CursorPlace::of(timeline, timeline.shown_by(seq)),
+            None => CursorPlace::within(timeline, from),
         };
         Self {
             place,
@@ -63,6 +61,12 @@ impl ProblemOccurrence {
             .to
             .map_or(i64::MAX, |to| to.micros.saturating_add(spare));
         (before..=after).contains(&at.micros)
+    }
+
+    /// Tells whether one looks at it behind the list that has its record, and not behind the record.
+    pub(crate) fn is_of_list(&self) -> bool {
+        self.seq
+            .is_some_and(|seq| self.place.below.0 > seq.0.saturating_add(1))
     }
 
     /// Gives the moment for comparisons with a place.

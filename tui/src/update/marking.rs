@@ -133,7 +133,7 @@ pub(super) fn step_mark(open: &mut OpenReel, way: TimeDirection) -> String {
         (place, Err(format!("{} begins", stage.name)))
     }));
     marks.extend(open.marks.iter().map(|mark| {
-        let place = CursorPlace::at(&open.timeline, opening::within(&open.timeline, mark.at));
+        let place = CursorPlace::within(&open.timeline, mark.at);
         (place, Err(format!("◇ mark: {}", mark.text)))
     }));
     marks.sort_by_key(|(place, _)| key(*place));

@@ -1,6 +1,5 @@
 //! Moves in time: by cells, events, changes, transitions and anomalies, by the mouse, and by playing.
 
-use super::opening::{at_cut, within};
 use super::{choosing, lane_rows, marking, messages, panel, problems};
 use crate::lane::{Anomaly, LaneState};
 use crate::layout::{Layout, layout};
@@ -9,7 +8,7 @@ use crate::msg::KeyAction;
 use crate::subject::ResourceEvents;
 use crate::time::{CursorPlace, SelectionCounts, TimeDirection, TimeSelection, ViewWindow};
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_history::{Density, Moment, Track};
+use kubereel_history::{Cut, Density, Moment, Track};
 use ratatui::layout::{Position, Rect};
 
 /// The speeds at which time moves by itself, in seconds a second.
@@ -143,8 +142,12 @@ pub(super) const fn is_told_by_pass(moment: Moment) -> bool {
     )
 }
 
-/// Gives the record of a moment that the pass reports; else says why there is none.
-fn told_by_pass(open: &OpenReel, moment: Moment) -> Result<Moment, String> {
+/// Gives the place of a moment; else says why there is none.
+fn found(open: &OpenReel, moment: Moment) -> Result<Cut, String> {
+    if !is_told_by_pass(moment) {
+        let cut = open.timeline.resolve_within(moment);
+        return cut.map_err(|error| error.to_string());
+    }
     let Some(board) = open.board() else {
         return Err(match open.pass {
             LanePass::Under { .. } => "problems and upgrades are not known yet: still loading",
@@ -163,56 +166,49 @@ fn told_by_pass(open: &OpenReel, moment: Moment) -> Result<Moment, String> {
                 .ok_or_else(|| format!("no problem {rank}: the reel has {count}"))?
         }
         Moment::UpgradeStart => upgrade?.first,
-        Moment::UpgradeEnd => {
+        _ => {
             let upgrade = upgrade?;
             upgrade.last.ok_or(upgrade.words_without_end())?
         }
-        moment => return Ok(moment),
     };
-    Ok(Moment::Record(seq))
+    Ok(open.timeline.shown_by(seq))
 }
 
 /// Goes to a moment; gives a word where it has no place.
 pub(super) fn to_moment(open: &mut OpenReel, moment: Moment) -> Option<String> {
-    let moment = match moment {
-        Moment::Bookmark(name) => {
-            return match marking::bookmarked(&open.bookmarks.all, name.as_str()) {
-                Ok(one) => {
-                    let place = one.place(&open.timeline);
-                    jump(open, place);
-                    None
-                }
-                Err(word) => Some(word),
-            };
-        }
-        moment => match told_by_pass(open, moment) {
-            Ok(moment) => moment,
-            Err(_) if is_told_by_pass(moment) && matches!(open.pass, LanePass::Under { .. }) => {
-                open.awaited = Some(moment);
-                return Some("still loading: goes there once it is known".to_owned());
+    if let Moment::Bookmark(name) = moment {
+        return match marking::bookmarked(&open.bookmarks.all, name.as_str()) {
+            Ok(one) => {
+                let place = one.place(&open.timeline);
+                jump(open, place);
+                None
             }
-            Err(word) => return Some(word),
-        },
-    };
-    match open.timeline.resolve_within(moment) {
+            Err(word) => Some(word),
+        };
+    }
+    match found(open, moment) {
         Ok(cut) => {
-            let place = at_cut(&open.timeline, cut);
+            let place = CursorPlace::of(&open.timeline, cut);
             jump(open, place);
             None
         }
-        Err(error) => Some(error.to_string()),
+        Err(_) if is_told_by_pass(moment) && matches!(open.pass, LanePass::Under { .. }) => {
+            open.awaited = Some(moment);
+            Some("still loading: goes there once it is known".to_owned())
+        }
+        Err(word) => Some(word),
     }
 }
 
 /// Puts the cursor at a time, as a jump.
 pub(super) fn jump_to(open: &mut OpenReel, at: RecordedAt) {
-    let place = CursorPlace::at(&open.timeline, within(&open.timeline, at));
+    let place = CursorPlace::within(&open.timeline, at);
     jump(open, place);
 }
 
 fn by_micros(open: &mut OpenReel, by: i64) {
     let at = RecordedAt::from_micros(open.place.at.micros.saturating_add(by));
-    let place = CursorPlace::at(&open.timeline, within(&open.timeline, at));
+    let place = CursorPlace::within(&open.timeline, at);
     stand(open, place);
 }
 

@@ -15,7 +15,7 @@ use crate::time::{CursorPlace, JumpHistory, ViewWindow};
 use jiff::tz::TimeZone;
 use kubereel_format::{Note, RecordedAt, ResourceInfo};
 use kubereel_history::timetext::ClockZone;
-use kubereel_history::{Cut, Moment, Timeline, harmless};
+use kubereel_history::{Moment, Timeline, harmless};
 use std::sync::Arc;
 
 /// Takes a reel that was opened, or why it was not.
@@ -184,31 +184,7 @@ fn place(
     }
     let cut = timeline.resolve_within(moment);
     let cut = cut.map_err(|error| format!("--at: {error}"))?;
-    Ok(Some(at_cut(timeline, cut)))
-}
-
-/// Gives the place of a moment; at a resourceVersion, behind the last event up to that version.
-pub(super) fn at_cut(timeline: &Timeline, cut: Cut) -> CursorPlace {
-    match cut {
-        Cut::Arrival { below, wall } => CursorPlace {
-            below,
-            at: within(timeline, wall),
-        },
-        Cut::Revision(_) => {
-            let below = timeline
-                .cursor(kubereel_history::Track::Everything, cut)
-                .below();
-            below.0.checked_sub(1).map_or_else(
-                || CursorPlace::at(timeline, timeline.start()),
-                |last| CursorPlace::behind(timeline, kubereel_format::Seq(last)),
-            )
-        }
-    }
-}
-
-/// Gives the nearest time that the reel has.
-pub(super) fn within(timeline: &Timeline, at: RecordedAt) -> RecordedAt {
-    at.clamp(timeline.start(), timeline.end().max(timeline.start()))
+    Ok(Some(CursorPlace::of(timeline, cut)))
 }
 
 /// Selects what `--select` and `-n` name, and lists where it can be seen.
@@ -335,7 +311,7 @@ fn restore(open: &mut OpenReel, session: &SavedSession, request: &TuiRequest) {
         let moment: Option<Moment> = session.at.parse().ok();
         let cut = moment.and_then(|moment| open.timeline.resolve(moment).ok());
         if let Some(cut) = cut {
-            open.place = at_cut(&open.timeline, cut);
+            open.place = CursorPlace::of(&open.timeline, cut);
         }
         if session.window_micros > 0 {
             let window = ViewWindow {

@@ -369,10 +369,22 @@ pub(super) fn step(open: &mut OpenReel, way: TimeDirection) -> String {
     };
     let here = (open.place.at, open.place.below);
     let steps = &problems.steps;
+    // Several records of one list share its end: a step goes from the one that the panel shows.
+    let is_told = |step: &ProblemStep| {
+        let entry = problems.entries.get(step.entry);
+        let spot = entry.and_then(|entry| entry.spots.get(step.spot));
+        step.key == here
+            && spot.is_some_and(ProblemOccurrence::is_of_list)
+            && entry == open.told().map(AsRef::as_ref)
+    };
+    let told = steps.iter().position(is_told);
     let found = match way {
-        TimeDirection::Next => steps.get(steps.partition_point(|step| step.key <= here)),
+        TimeDirection::Next => {
+            let next = told.map(|at| at + 1);
+            steps.get(next.unwrap_or_else(|| steps.partition_point(|step| step.key <= here)))
+        }
         TimeDirection::Previous => {
-            let before = steps.partition_point(|step| step.key < here);
+            let before = told.unwrap_or_else(|| steps.partition_point(|step| step.key < here));
             before.checked_sub(1).and_then(|at| steps.get(at))
         }
     };

@@ -216,6 +216,11 @@ impl Coverage {
         listed.or_else(|| imported.map(|imported| (imported.begun_by, imported.since)))
     }
 
+    /// Returns the record that completed the list to which another belongs.
+    pub(crate) fn list_end(&self, seq: Seq) -> Option<Seq> {
+        self.synced.iter().copied().find(|&end| seq < end)
+    }
+
     /// Returns the first record after another that announced the resource.
     pub(super) fn announced_after(&self, from: Seq) -> Option<Seq> {
         self.announced.iter().copied().find(|&seq| from < seq)

@@ -876,3 +876,45 @@ fn a_recording_that_ends_in_an_outage_proves_nothing_at_its_end() {
         assert!(!certainty.is_known(), "{moment}: {certainty:?}");
     }
 }
+
+#[test]
+fn what_the_first_lists_show_is_looked_at_behind_all_of_them() {
+    let (timeline, (others, first, later)) = write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &["po"]);
+        let others = script.resource("configmaps", "ConfigMap", &["cm"]);
+        let slow = script.resource("secrets", "Secret", &[]);
+        script.wait(1000);
+        let (stream, beside) = (script.connect(pods, None), script.connect(others, None));
+        let first = script.initial(stream, A, 9, &pod(A, 9, "x"));
+        let later = script.initial(stream, B, 8, &pod(B, 8, "x"));
+        script.synced(stream, 10);
+        script.wait(20);
+        script.modified(stream, B, 12, &pod(B, 12, "y"));
+        script.synced(beside, 12);
+        script.wait(60_000);
+        let last = script.connect(slow, None);
+        script.synced(last, 12);
+        script.finish();
+        (others, first, later)
+    });
+    let shown = timeline.shown_by(first);
+    let state = timeline.as_of(others, shown, &ObjectFilter::default());
+    assert!(
+        matches!(state.certainty, Certainty::Known { .. }),
+        "{state:?}"
+    );
+    let end = timeline.resolve("end".parse().expect("a moment"));
+    assert_ne!(end, Ok(shown), "a list that was delayed is not waited for");
+    // The state that a record shows is not that of the object's next change.
+    assert!(timeline.is_within(later, timeline.shown_by(later)));
+    let next = timeline.reel().object_of(later).and_then(|object| {
+        let versions = timeline.reel().versions(object);
+        versions.get(1).copied()
+    });
+    let next = next.expect("a second version");
+    assert!(!timeline.is_within(next, timeline.shown_by(later)));
+    // A change is looked at behind its own record.
+    let behind = Moment::Record(next);
+    assert_eq!(timeline.resolve(behind), Ok(timeline.shown_by(next)));
+}
