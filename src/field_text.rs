@@ -3,6 +3,7 @@
 use crate::screen::{Style, StyledLine};
 use crate::words::number;
 use kubereel_cluster::{StateHealth, VersionChanges};
+pub(crate) use kubereel_history::managers;
 use kubereel_history::{
     Authors, Change, ChangeKind, FieldStep, FieldWriter, SegmentKind, timetext, words,
 };
@@ -246,17 +247,6 @@ impl FieldWriterOutput {
             known => Some(Self::all(known.writers())),
         }
     }
-}
-
-/// Writes who wrote for people; each name once.
-pub(crate) fn managers(writers: &[FieldWriter]) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for writer in writers {
-        if !names.contains(&writer.manager.as_str()) {
-            names.push(&writer.manager);
-        }
-    }
-    names.join(", ")
 }
 
 /// Converts microseconds to seconds.

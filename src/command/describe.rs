@@ -595,7 +595,7 @@ fn print_events(
         last.get(&(logged.namespace.as_str(), logged.name.as_str())) == Some(&logged.seq)
     };
     let mut shown: Vec<LoggedEvent> = events.iter().filter(is_last).cloned().collect();
-    events::sort_older(subject.timeline, &mut shown);
+    LoggedEvent::sort_older(&mut shown);
     for logged in &shown {
         let line = events::line(subject.timeline, logged);
         page.screen.show(&line, HANG)?;

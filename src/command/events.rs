@@ -9,8 +9,8 @@ use crate::files;
 use crate::outputs::outputs;
 use crate::screen::Console;
 use crate::screen::{Style, StyledLine};
-use crate::words::count;
-use kubereel_format::{RecordedAt, ResourceId, Seq};
+use crate::words::{count, number};
+use kubereel_format::{ResourceId, Seq};
 use kubereel_history::{
     Cut, EventContent, EventQuestion, FollowedReel, LoggedEvent, Moment, ObjectForm, QueryError,
     Regarding, Timeline, harmless, timetext, write_folded_yaml,
@@ -150,10 +150,10 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
         let (question, about) = question(args, timeline, (part.from, part.to))?;
         let mut printer = EventPrinter::of(timeline, args);
         if let Some(kept) = kept {
-            (printer.shown, printer.widths) = kept;
+            (printer.shown, printer.late, printer.widths) = kept;
         }
         printer.print_all(timeline.event_log(question), screen)?;
-        kept = Some((printer.shown, printer.widths));
+        kept = Some((printer.shown, printer.late, printer.widths));
         let is_last = is_last || part.is_over;
         if !is_last || state.new_from > Seq(0) {
             told.tell(timeline, &resources, part, screen)?;
@@ -216,7 +216,11 @@ fn end(
     let trust = ChangeTrust::of(timeline, resources, asked.bounds);
     let gaps = "the recording of Events has gaps: some may be missing";
     let words = trust.words(timeline, gaps);
-    screen.aside(format!("{} · {words}", count(shown, "line")))?;
+    let late = match printer.late {
+        0 => String::new(),
+        late => format!(" · {} received late", number(late)),
+    };
+    screen.aside(format!("{} · {words}{late}", count(shown, "line")))?;
     Ok(trust.exit())
 }
 
@@ -255,6 +259,8 @@ struct EventPrinter<'a> {
     shows_namespace: bool,
     shows_header: bool,
     shown: u64,
+    /// How many were received later than they were reported.
+    late: u64,
     widths: EventWidths,
 }
 
@@ -269,6 +275,7 @@ impl<'a> EventPrinter<'a> {
             shows_namespace: args.all_namespaces,
             shows_header: !args.no_headers,
             shown: 0,
+            late: 0,
             widths: EventWidths::LEAST,
         }
     }
@@ -336,7 +343,7 @@ impl<'a> EventPrinter<'a> {
         let mut older: Vec<LoggedEvent> = Vec::new();
         for logged in log {
             let logged = logged.map_err(CommandError::reel)?;
-            if is_for_people && is_older(self.timeline, &logged) {
+            if is_for_people && logged.is_older {
                 older.push(logged);
                 continue;
             }
@@ -351,7 +358,7 @@ impl<'a> EventPrinter<'a> {
         older: &mut Vec<LoggedEvent>,
         screen: &mut Console,
     ) -> Result<(), CommandError> {
-        sort_older(self.timeline, older);
+        LoggedEvent::sort_older(older);
         for logged in older.drain(..) {
             self.print(&logged, screen)?;
         }
@@ -363,6 +370,7 @@ impl<'a> EventPrinter<'a> {
             self.begin(screen)?;
         }
         self.shown += 1;
+        self.late += u64::from(logged.not_before.is_some());
         let timeline = self.timeline;
         match self.form {
             Some(EventFormat::Json) => screen.json_line(&EventOutput::of(timeline, logged)),
@@ -453,7 +461,7 @@ impl EventWidths {
             widen(width, &cell);
         }
         widen(&mut self.namespace, &logged.namespace);
-        for at in [shown_time(timeline, logged), timeline.end()] {
+        for at in [logged.shown_time(), timeline.end()] {
             widen(&mut self.time, &timeline.written(at));
         }
         widen(&mut self.source, &content.component);
@@ -471,25 +479,6 @@ fn cells(content: &EventContent) -> [String; COLUMNS.len()] {
     ]
 }
 
-/// Tells whether an Event existed when the recording started: the time at which it was received says nothing.
-fn is_older(timeline: &Timeline, logged: &LoggedEvent) -> bool {
-    logged.evidence.is_first_look(logged.at, timeline.start())
-}
-
-/// Gives the time that a person reads.
-fn shown_time(timeline: &Timeline, logged: &LoggedEvent) -> RecordedAt {
-    let own = logged.content.last.filter(|_| is_older(timeline, logged));
-    own.unwrap_or(logged.at)
-}
-
-/// Puts the Events that existed when the recording started, which come first, into the order of their own times.
-pub(crate) fn sort_older(timeline: &Timeline, events: &mut [LoggedEvent]) {
-    let count = events.partition_point(|logged| is_older(timeline, logged));
-    if let Some(older) = events.get_mut(..count) {
-        older.sort_by_key(|logged| shown_time(timeline, logged));
-    }
-}
-
 /// Gives the line of an Event that a person reads.
 pub(crate) fn line(timeline: &Timeline, logged: &LoggedEvent) -> StyledLine {
     row(timeline, logged, None, None, EventWidths::LEAST)
@@ -503,7 +492,7 @@ fn row(
     widths: EventWidths,
 ) -> StyledLine {
     let said = &logged.content;
-    let (time, width) = (timeline.written(shown_time(timeline, logged)), widths.time);
+    let (time, width) = (timeline.written(logged.shown_time()), widths.time);
     let mut line = StyledLine::of(Style::Strong, format!("{time:<width$}"));
     let style = if said.severity == "Warning" {
         Style::Wary
@@ -524,8 +513,8 @@ fn row(
         line.push(Style::Plain, format!("{source:<width$}   "));
     }
     line.push(Style::Plain, &said.message);
-    if is_older(timeline, logged) {
-        line.push(Style::Faint, " (existed when the recording started)");
+    if let Some(note) = logged.time_note(timeline) {
+        line.push(Style::Faint, format!(" ({note})"));
     }
     line
 }
@@ -537,6 +526,9 @@ struct EventOutput<'a>(timeline: &Timeline, logged: &'a LoggedEvent) {
     at: String = timetext::rfc3339(logged.at),
     offset_secs: f64 = field_text::secs(logged.at.micros_since(timeline.start())),
     evidence: &'static str = logged.evidence.as_str(),
+    /// Since when it may have been committed, if it was received late, or is known from the list after a gap: `at` is when it
+    /// was received.
+    not_before: Option<String> = logged.not_before.map(timetext::rfc3339),
     namespace: &'a str = &logged.namespace,
     name: &'a str = &logged.name,
     r#type: &'a str = &logged.content.severity,

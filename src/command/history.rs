@@ -10,11 +10,11 @@ use crate::outputs::outputs;
 use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
 use kubereel_cluster::VersionChanges;
-use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId};
+use kubereel_format::{EventType, RecordedAt, ResourceId};
 use kubereel_history::{
-    Authors, Certainty, ComparisonScope, Cut, DurationEnd, Field, FollowedReel, HistoryItem,
+    Certainty, ComparisonScope, Cut, DurationEnd, Field, FollowedReel, HistoryItem,
     HistoryQuestion, HistoryVersion, Moment, ObjectHistory, RecordedGap, Timeline, VersionDuration,
-    VersionPlace, harmless, timetext,
+    VersionFact, VersionPlace, harmless, timetext,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -597,36 +597,14 @@ fn head_line(timeline: &Timeline, version: &HistoryVersion) -> StyledLine {
     let (offset, rv) = (since_start(version.at), &version.rv);
     let width = since_start(timeline.end()).len().max(7);
     line.push(Style::Plain, format!("  {offset:<width$} rv {rv:<8} "));
-    let mut parts = Vec::new();
-    let what = version_kind(version);
-    if !what.is_empty() {
-        parts.push((Style::Strong, what.to_owned()));
-    }
-    if let Some(since) = version.not_before {
-        let (since, at) = (timeline.written(since), timeline.written(version.at));
-        let words = format!("between {since} and {at}");
-        parts.push((Style::Wary, words));
-    }
-    match &version.authors {
-        Authors::Named(writers) => {
-            let managers = field_text::managers(writers);
-            let others = if version.evidence == Evidence::Listed {
-                ", possibly others"
-            } else {
-                ""
-            };
-            parts.push((Style::Plain, format!("{managers}{others}")));
-        }
-        Authors::Unknown if version.place == VersionPlace::Later => {
-            parts.push((Style::Faint, "writer unknown".to_owned()));
-        }
-        Authors::Unknown | Authors::Deletion => {}
-    }
+    let facts = version.facts(timeline).into_iter().map(|fact| match fact {
+        VersionFact::Kind(words) => (Style::Strong, words.to_owned()),
+        VersionFact::Bounds(words) => (Style::Wary, words),
+        VersionFact::Writers(names) => (Style::Plain, names),
+        VersionFact::Note(words) => (Style::Faint, words.to_owned()),
+    });
+    let mut parts: Vec<(Style, String)> = facts.collect();
     // What came at the last moment that was asked for has not held yet.
-    if version.evidence == Evidence::Reconstructed {
-        let words = "reconstructed: read back after a gap";
-        parts.push((Style::Faint, words.to_owned()));
-    }
     let is_length = |held: &VersionDuration| held.micros.max(held.most_micros.unwrap_or(0)) > 0;
     if let Some(held) = version.held.filter(is_length) {
         parts.push((Style::Faint, held_text(held)));
@@ -638,32 +616,6 @@ fn head_line(timeline: &Timeline, version: &HistoryVersion) -> StyledLine {
         line.push(style, text);
     }
     line
-}
-
-/// Says what kind of version it is, if it is no plain change.
-const fn version_kind(version: &HistoryVersion) -> &'static str {
-    match (version.kind, version.evidence, &version.place) {
-        (EventType::Deleted, Evidence::Inferred | Evidence::Listed, _) => {
-            "deleted: missing from a list, time unknown"
-        }
-        (EventType::Deleted, _, _) => "deleted",
-        (_, Evidence::Initial, VersionPlace::First | VersionPlace::Anew { .. }) => {
-            "existed when the recording started"
-        }
-        (_, _, VersionPlace::First) if version.is_creation => "created",
-        (_, _, VersionPlace::Anew { .. }) if version.is_creation => "created again",
-        (
-            _,
-            Evidence::Listed | Evidence::Polled,
-            VersionPlace::First | VersionPlace::Anew { .. },
-        ) => "first seen in a list",
-        (_, _, VersionPlace::First | VersionPlace::Anew { .. }) => "first seen",
-        (_, Evidence::Listed | Evidence::Polled, VersionPlace::Later) => "seen in a list",
-        (_, Evidence::Initial | Evidence::Inferred, VersionPlace::Later) => "listed",
-        (_, Evidence::Live | Evidence::Reconstructed | Evidence::Imported, VersionPlace::Later) => {
-            ""
-        }
-    }
 }
 
 fn held_text(held: VersionDuration) -> String {

@@ -35,12 +35,44 @@ pub struct LoggedEvent {
     pub at: RecordedAt,
     /// The evidence: an Event of the first list was reported earlier.
     pub evidence: Evidence,
+    /// Whether it existed when the recording started: the time at which it was received says nothing.
+    pub is_older: bool,
+    /// Since when it may have been committed, if it was received late, or is known from the list after a gap.
+    pub not_before: Option<RecordedAt>,
     /// The Event's namespace.
     pub namespace: String,
     /// The Event's name.
     pub name: String,
     /// The content.
     pub content: EventContent,
+}
+
+impl LoggedEvent {
+    /// Returns the time that a person reads: its own, if it existed when the recording started.
+    pub fn shown_time(&self) -> RecordedAt {
+        let own = self.content.last.filter(|_| self.is_older);
+        own.unwrap_or(self.at)
+    }
+
+    /// Puts the Events that existed when the recording started, which come first, into the order of their own times.
+    pub fn sort_older(events: &mut [Self]) {
+        let count = events.partition_point(|logged| logged.is_older);
+        if let Some(older) = events.get_mut(..count) {
+            older.sort_by_key(Self::shown_time);
+        }
+    }
+
+    /// Returns what limits the time that is shown; `None` if it is that of the Event.
+    pub fn time_note(&self, timeline: &Timeline) -> Option<String> {
+        if self.is_older {
+            return Some("existed when the recording started".to_owned());
+        }
+        let (since, at) = (
+            timeline.written(self.not_before?),
+            timeline.written(self.at),
+        );
+        Some(format!("received late: between {since} and {at}"))
+    }
 }
 
 /// The Events of a time; see [`Timeline::event_log`].
@@ -142,6 +174,8 @@ impl EventLog<'_> {
             seq,
             at: head.stamp.wall,
             evidence: head.evidence,
+            is_older: (head.evidence).is_first_look(head.stamp.wall, self.timeline.start()),
+            not_before: self.timeline.not_before(seq),
             namespace: key.namespace.to_owned(),
             name: key.name.to_owned(),
             content,

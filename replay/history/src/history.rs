@@ -89,6 +89,77 @@ pub struct HistoryVersion {
     pub held: Option<VersionDuration>,
 }
 
+/// What a version is known by, beside its time and its changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VersionFact {
+    /// What kind of version it is, if it is more than a change.
+    Kind(&'static str),
+    /// Between which times it may have been committed.
+    Bounds(String),
+    /// The names of its writers.
+    Writers(String),
+    /// What limits the others.
+    Note(&'static str),
+}
+
+impl HistoryVersion {
+    /// Returns what the version is known by, in words.
+    pub fn facts(&self, timeline: &Timeline) -> Vec<VersionFact> {
+        let mut facts = Vec::new();
+        facts.extend(self.kind_words().map(VersionFact::Kind));
+        if let Some(since) = self.not_before {
+            let (since, at) = (timeline.written(since), timeline.written(self.at));
+            facts.push(VersionFact::Bounds(format!("between {since} and {at}")));
+        }
+        match &self.authors {
+            Authors::Named(writers) => {
+                let others = if self.evidence == Evidence::Listed {
+                    ", possibly others"
+                } else {
+                    ""
+                };
+                let names = writers::managers(writers);
+                facts.push(VersionFact::Writers(format!("{names}{others}")));
+            }
+            Authors::Unknown if self.place == VersionPlace::Later => {
+                facts.push(VersionFact::Note("writer unknown"));
+            }
+            Authors::Unknown | Authors::Deletion => {}
+        }
+        if self.evidence == Evidence::Reconstructed {
+            facts.push(VersionFact::Note("reconstructed: read back after a gap"));
+        }
+        facts
+    }
+
+    const fn kind_words(&self) -> Option<&'static str> {
+        Some(match (self.kind, self.evidence, &self.place) {
+            (EventType::Deleted, Evidence::Inferred | Evidence::Listed, _) => {
+                "deleted: missing from a list, time unknown"
+            }
+            (EventType::Deleted, _, _) => "deleted",
+            (_, Evidence::Initial, VersionPlace::First | VersionPlace::Anew { .. }) => {
+                "existed when the recording started"
+            }
+            (_, _, VersionPlace::First) if self.is_creation => "created",
+            (_, _, VersionPlace::Anew { .. }) if self.is_creation => "created again",
+            (
+                _,
+                Evidence::Listed | Evidence::Polled,
+                VersionPlace::First | VersionPlace::Anew { .. },
+            ) => "first seen in a list",
+            (_, _, VersionPlace::First | VersionPlace::Anew { .. }) => "first seen",
+            (_, Evidence::Listed | Evidence::Polled, VersionPlace::Later) => "seen in a list",
+            (_, Evidence::Initial | Evidence::Inferred, VersionPlace::Later) => "listed",
+            (
+                _,
+                Evidence::Live | Evidence::Reconstructed | Evidence::Imported,
+                VersionPlace::Later,
+            ) => return None,
+        })
+    }
+}
+
 /// The relation of a version to those before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VersionPlace {
@@ -252,6 +323,19 @@ impl Timeline {
             }
             None => Authors::Unknown,
         }
+    }
+
+    /// Returns since when a version may have been committed that was received late, or is known from the list after a
+    /// gap.
+    pub fn not_before(&self, seq: Seq) -> Option<RecordedAt> {
+        let unseen = || {
+            let evidence = self.reel().evidence_of(seq)?;
+            let is_of_list = matches!(evidence, Evidence::Listed | Evidence::Inferred);
+            // Of what only lists of an import show, every time is that of a list.
+            let is_bounded = is_of_list && self.listed_before(seq).is_none();
+            is_bounded.then(|| self.unseen_before(seq)).flatten()
+        };
+        self.late_since(seq).or_else(unseen)
     }
 
     /// Returns the writers of a record's version; none if the record has none.
@@ -462,7 +546,7 @@ impl<'a> ObjectHistory<'a> {
         Ok(Box::new(HistoryVersion {
             seq,
             at,
-            not_before: self.not_before(seq),
+            not_before: self.timeline.not_before(seq),
             rv: head
                 .as_ref()
                 .map_or_else(String::new, |head| head.resource_version.clone()),
@@ -500,20 +584,6 @@ impl<'a> ObjectHistory<'a> {
             (None, None) => Some(scope.contents(new)),
         };
         (changes, authors)
-    }
-
-    /// Returns since when a version may have been committed that was received late, or is known from the list after a
-    /// gap.
-    fn not_before(&self, seq: Seq) -> Option<RecordedAt> {
-        let timeline = self.timeline;
-        let unseen = || {
-            let evidence = timeline.reel().evidence_of(seq)?;
-            let is_of_list = matches!(evidence, Evidence::Listed | Evidence::Inferred);
-            // Of what only lists of an import show, every time is that of a list.
-            let is_bounded = is_of_list && timeline.listed_before(seq).is_none();
-            is_bounded.then(|| timeline.unseen_before(seq)).flatten()
-        };
-        timeline.late_since(seq).or_else(unseen)
     }
 
     fn place(&self, object: ObjectId, is_first: bool) -> VersionPlace {

@@ -84,7 +84,7 @@ pub use first_look::FirstLooks;
 pub use follow::{FollowError, FollowStep, FollowedReel, ReelFollower};
 pub use history::{
     DurationEnd, HistoryItem, HistoryQuestion, HistoryVersion, ObjectHistory, VersionDuration,
-    VersionPlace,
+    VersionFact, VersionPlace,
 };
 pub use kubereel_format::{cut, harmless};
 pub use moment::{Cut, MOMENT_FORMS, MarkText, Moment, MomentError, ResolveError, named};
@@ -118,4 +118,4 @@ pub use wait::{
     GoalError, MissedReason, MissedTime, ReelInstant, WaitAnswer, WaitFor, WaitQuestion, WaitSpan,
     WaitStep, WaitVerdict, condition_types,
 };
-pub use writers::{Authors, FieldWriter};
+pub use writers::{Authors, FieldWriter, managers};

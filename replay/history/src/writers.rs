@@ -95,6 +95,17 @@ impl<'a> ManagedEntry<'a> {
     }
 }
 
+/// Returns the names of the managers of some writers, each once, separated by commas.
+pub fn managers(writers: &[FieldWriter]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for writer in writers {
+        if !names.contains(&writer.manager.as_str()) {
+            names.push(&writer.manager);
+        }
+    }
+    names.join(", ")
+}
+
 /// Returns the managers of an object that has just been created.
 pub(crate) fn at_creation(object: &Value) -> Vec<FieldWriter> {
     let mut writers: Vec<FieldWriter> = ManagedEntry::of(object)
