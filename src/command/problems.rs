@@ -7,8 +7,7 @@ use crate::default_reel::with_given_reel;
 use crate::files;
 use crate::progress::ProgressReporter;
 use crate::screen::{Console, Style, StyledLine};
-use crate::words::{count, duration, inflected};
-use kubereel_format::RecordedAt;
+use crate::words::{count, inflected};
 use kubereel_history::{Timeline, harmless, timetext};
 use kubereel_problems::{Cause, InstallationNoise, Problem, ProblemList, problems};
 use serde::Serialize;
@@ -114,65 +113,6 @@ pub(crate) fn find(timeline: &Timeline, screen: &Console) -> ProblemList {
 
 const HANG: usize = 4;
 
-/// Gives from when to when something was so.
-pub(crate) fn times(timeline: &Timeline, problem: &Problem) -> String {
-    let from = timeline.written(problem.from.at);
-    let from = begun(problem, from);
-    let least = if problem.is_older { "at least " } else { "" };
-    let span = match (problem.to, problem.unknown_end) {
-        (None, Some(end)) => format!(
-            "{from} → ? ({} since {})",
-            end.as_str(),
-            timeline.written(end.since())
-        ),
-        (None, None) if timeline.end() <= problem.from.at => {
-            format!("{from} → end of the recording (seen at one moment)")
-        }
-        (None, None) => format!(
-            "{from} → end of the recording (at least {})",
-            duration(timeline.end().micros_since(problem.from.at))
-        ),
-        (Some(to), _) => format!(
-            "{from} → {} ({least}{})",
-            timeline.written(to),
-            duration(to.micros_since(problem.from.at))
-        ),
-    };
-    let all = [span].into_iter().chain(problem.frequency());
-    let all = all.chain(more_times(problem, |at| timeline.written(at)));
-    all.collect::<Vec<_>>().join(", ")
-}
-
-/// Marks the begin of what was so when the recording began.
-pub(crate) fn begun(problem: &Problem, from: String) -> String {
-    if problem.is_older {
-        format!("≤ {from}")
-    } else {
-        from
-    }
-}
-
-/// Says what else is known of the times of a problem: the begin that its object states, the begins of its reason and
-/// of its message, and whether it ended without recovery.
-pub(crate) fn more_times(
-    problem: &Problem,
-    written: impl Fn(RecordedAt) -> String,
-) -> impl Iterator<Item = String> {
-    let since = problem.since;
-    let since = since.map(|at| {
-        let words = problem.kind.since_words();
-        format!("{words} {} by its own clock", written(at))
-    });
-    let later = problem.later_reason();
-    let later = later.map(|mark| format!("this reason since {}", written(mark.at)));
-    let words = problem.later_message();
-    let words = words.map(|mark| format!("this message since {}", written(mark.at)));
-    let deleted = problem
-        .ends_by_deletion
-        .then(|| "until it was deleted".to_owned());
-    since.into_iter().chain(later).chain(words).chain(deleted)
-}
-
 fn show(
     timeline: &Timeline,
     rank: usize,
@@ -192,11 +132,11 @@ fn show(
         head.push(Style::Faint, "  planned: a drain, a reboot or an eviction");
     }
     if problem.is_planned {
-        head.push(Style::Faint, format!("  {}", times(timeline, problem)));
+        head.push(Style::Faint, format!("  {}", problem.times(timeline)));
         return screen.show(&head, HANG);
     }
     screen.show(&head, HANG)?;
-    screen.show(&indented(Style::Plain, &times(timeline, problem)), HANG)?;
+    screen.show(&indented(Style::Plain, &problem.times(timeline)), HANG)?;
     if !problem.message.is_empty() {
         screen.show(&indented(Style::Plain, &problem.message_line()), HANG)?;
     }

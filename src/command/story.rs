@@ -2,7 +2,7 @@
 
 use crate::arguments::JsonOutput;
 use crate::command::object_query;
-use crate::command::problems::{self, ProblemOutput, begun, installation_words, more_times};
+use crate::command::problems::{self, ProblemOutput, installation_words};
 use crate::command_error::{CommandError, Exit};
 use crate::default_reel::with_given_reel;
 use crate::files;
@@ -261,9 +261,9 @@ fn problem_lines(timeline: &Timeline, problem: &Problem) -> Vec<String> {
             format!("for {least}{}", duration(to.micros_since(problem.from.at)))
         }
     };
-    let from = begun(problem, timeline.written(problem.from.at));
+    let from = problem.begin(timeline);
     let times = [took].into_iter().chain(problem.frequency());
-    let times = times.chain(more_times(problem, |at| timeline.written(at)));
+    let times = times.chain(problem.more_times(timeline));
     let times = times.collect::<Vec<_>>().join(", ");
     let mut lines = vec![format!("  {from}  {} [{times}]", problem.sentence())];
     let words = ["possible cause: ", "or: "];

@@ -6,9 +6,9 @@ use base64::prelude::BASE64_STANDARD;
 use crate::problem::{Cause, CheckedReel, Problem, ProblemList};
 use crate::story::ClusterPortrait;
 use kubereel_cluster::RecordMark;
-use kubereel_format::{REDACTED, REDACTED_BASE64};
+use kubereel_format::{REDACTED, REDACTED_BASE64, RecordedAt};
 use kubereel_history::counttext::count;
-use kubereel_history::{ChangeKind, cut, harmless};
+use kubereel_history::{ChangeKind, Timeline, cut, harmless, timetext};
 use serde_json::Value;
 
 /// The most letters of one value.
@@ -198,6 +198,61 @@ impl ClusterPortrait {
 }
 
 impl Problem {
+    /// Returns from when to when it was so.
+    pub fn times(&self, timeline: &Timeline) -> String {
+        let from = self.begin(timeline);
+        let long = |to: RecordedAt| {
+            timetext::span(u64::try_from(to.micros_since(self.from.at)).unwrap_or_default())
+        };
+        let least = if self.is_older { "at least " } else { "" };
+        let span = match (self.to, self.unknown_end) {
+            (None, Some(end)) => format!(
+                "{from} → ? ({} since {})",
+                end.as_str(),
+                timeline.written(end.since())
+            ),
+            (None, None) if timeline.end() <= self.from.at => {
+                format!("{from} → end of the recording (seen at one moment)")
+            }
+            (None, None) => format!(
+                "{from} → end of the recording (at least {})",
+                long(timeline.end())
+            ),
+            (Some(to), _) => format!("{from} → {} ({least}{})", timeline.written(to), long(to)),
+        };
+        let all = [span].into_iter().chain(self.frequency());
+        let all = all.chain(self.more_times(timeline));
+        all.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns when it began: at the latest, if it was so when the recording began.
+    pub fn begin(&self, timeline: &Timeline) -> String {
+        let from = timeline.written(self.from.at);
+        if self.is_older {
+            format!("≤ {from}")
+        } else {
+            from
+        }
+    }
+
+    /// Returns what else is known of its times: the begin that its object states, the begins of its reason and of its
+    /// message, and whether it ended without recovery.
+    pub fn more_times(&self, timeline: &Timeline) -> impl Iterator<Item = String> {
+        let written = |at| timeline.written(at);
+        let since = self.since.map(|at| {
+            let words = self.kind.since_words();
+            format!("{words} {} by its own clock", written(at))
+        });
+        let later = self.later_reason();
+        let later = later.map(|mark| format!("this reason since {}", written(mark.at)));
+        let words = self.later_message();
+        let words = words.map(|mark| format!("this message since {}", written(mark.at)));
+        let deleted = self
+            .ends_by_deletion
+            .then(|| "until it was deleted".to_owned());
+        since.into_iter().chain(later).chain(words).chain(deleted)
+    }
+
     /// Returns the version that gave the reason first, if the problem began before it with another reason or sign.
     pub fn later_reason(&self) -> Option<RecordMark> {
         Some(self.reason_from).filter(|mark| mark.at > self.from.at)
