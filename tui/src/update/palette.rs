@@ -210,20 +210,26 @@ fn named(open: &OpenReel, text: &str) -> Vec<(usize, PaletteEntry)> {
     all
 }
 
-/// Gives the objects that a text names: `co/etcd`, `deploy web`, or a part of a name alone.
+/// Gives the objects that a text names: `co/etcd`, `deploy shop/web`, `shop/web`, or a part of a name alone.
 fn objects(open: &OpenReel, text: &str) -> Vec<(usize, PaletteEntry)> {
     let resources = open.timeline.resources();
     let parted = text.split_once(['/', ' ']);
     let by_kind = parted.and_then(|(kind, rest)| Some((resources.find(kind).ok()?, rest.trim())));
-    let (infos, wanted): (Vec<_>, &str) = match by_kind {
+    let wanted = by_kind.map_or(text, |(_, rest)| rest);
+    // As the screen writes it: `deployment shop/web`, or `shop/web` alone.
+    let (namespace, wanted) = match wanted.split_once('/') {
+        Some((namespace, name)) => (Some(namespace), name),
+        None => (None, wanted),
+    };
+    let infos: Vec<_> = match by_kind {
         // `ns x` chooses the namespace.
         Some((info, _)) if info.kind == "Namespace" && text.contains(' ') => return Vec::new(),
-        Some((info, rest)) => (vec![info], rest),
-        None if text.len() < 2 || parted.is_some() => return Vec::new(),
+        Some((info, _)) => vec![info],
+        None if text.len() < 2 || parted.is_some() && namespace.is_none() => return Vec::new(),
         None => {
             let is_said = |kind: &str| !matches!(kind, "Event" | "Lease" | "Namespace");
             let all = resources.iter().filter(|info| is_said(&info.kind));
-            (all.collect(), text)
+            all.collect()
         }
     };
     let mut named: BTreeMap<NamedObject, (usize, bool)> = BTreeMap::new();
@@ -234,6 +240,9 @@ fn objects(open: &OpenReel, text: &str) -> Vec<(usize, PaletteEntry)> {
         let Some(key) = open.timeline.key_of(*id) else {
             continue;
         };
+        if namespace.is_some_and(|only| only != key.namespace) {
+            continue;
+        }
         let Some(score) = score(wanted, key.name) else {
             continue;
         };
@@ -242,7 +251,8 @@ fn objects(open: &OpenReel, text: &str) -> Vec<(usize, PaletteEntry)> {
             namespace: key.namespace.to_owned(),
             name: key.name.to_owned(),
         };
-        let first = if by_kind.is_some() { EXACT } else { 0 };
+        let is_exact = by_kind.is_some() || namespace.is_some();
+        let first = if is_exact { EXACT } else { 0 };
         let own = named.entry(subject);
         own.or_insert((score.saturating_add(first), false)).1 |= is_there(open, *id);
     }
