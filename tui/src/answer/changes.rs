@@ -4,6 +4,7 @@
 use super::line::{Ink, LineTarget, PanelLine};
 use super::object_at::trust;
 use crate::filter::{FilterCandidate, FilterQuery};
+use crate::lane::{all_dark, dark_periods};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
 use kubereel_cluster::{StateKind, VersionChanges};
@@ -11,8 +12,8 @@ use kubereel_format::{EventType, ObjectKeyRef, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::counttext::{count, inflected};
 use kubereel_history::{
     Change, ComparisonScope, CursorStep, Cut, EventQuestion, EventText, FieldStep, HistoryItem,
-    HistoryQuestion, HistoryVersion, QueryError, Regarding, SteppedOver, Timeline, Track, field,
-    harmless, timetext,
+    HistoryQuestion, HistoryVersion, LoggedEvent, QueryError, Regarding, SteppedOver, Timeline,
+    Track, VersionFact, field, harmless, timetext,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -123,8 +124,17 @@ fn version_lines(
     };
     let mark = if is_here { "▶ " } else { "  " };
     let at = timeline.written(version.at);
-    let mut first = PanelLine::of(head, format!("{mark}{at}  {}", version.kind.as_str()));
-    first.aside = harmless(&version.authors.names()).into_owned();
+    let mut first = PanelLine::of(head, format!("{mark}{at}  "));
+    for (place, fact) in version.facts(timeline).into_iter().enumerate() {
+        let (ink, words) = match fact {
+            VersionFact::Kind(words) => (head, words.to_owned()),
+            VersionFact::Bounds(words) => (Ink::Wary, words),
+            VersionFact::Writers(names) => (head, harmless(&names).into_owned()),
+            VersionFact::Note(words) => (Ink::Faint, words.to_owned()),
+        };
+        let gap = if place > 0 { " · " } else { "" };
+        first = first.and(Ink::Faint, gap).and(ink, words);
+    }
     let mut lines = vec![first.to(LineTarget::Version(version.seq))];
     let Some(changes) = &version.changes else {
         lines.push(PanelLine::of(Ink::Wary, "    previous version unreadable"));
@@ -185,33 +195,16 @@ pub(super) fn read_events(
         about: Some(about),
         ..EventQuestion::default()
     };
-    let mut lines = Vec::new();
     let mut unread = 0_usize;
-    for logged in timeline.event_log(question) {
-        let Ok(logged) = logged else {
-            unread += 1;
-            continue;
-        };
-        let said = &logged.content;
-        let ink = if said.severity == "Warning" {
-            Ink::Wary
-        } else {
-            Ink::Plain
-        };
-        let times = if said.count > 1 {
-            format!(" ×{}", said.count)
-        } else {
-            String::new()
-        };
-        let at = timeline.written(logged.at);
-        let head = PanelLine::of(Ink::Faint, format!("{at}  "))
-            .and(ink, format!("{}{times}  ", harmless(&said.reason)))
-            .and(Ink::Plain, harmless(&said.message));
-        lines.push(PanelLine {
-            aside: harmless(&said.component).into_owned(),
-            ..head
-        });
-    }
+    let read = timeline.event_log(question).filter_map(|logged| {
+        unread += usize::from(logged.is_err());
+        logged.ok()
+    });
+    let mut events: Vec<LoggedEvent> = read.collect();
+    LoggedEvent::sort_older(&mut events);
+    let mut lines: Vec<PanelLine> = (events.iter())
+        .map(|logged| logged_line(timeline, logged))
+        .collect();
     lines.reverse();
     let earlier = lines.len().saturating_sub(MOST_EVENTS);
     lines.truncate(MOST_EVENTS);
@@ -235,6 +228,29 @@ pub(super) fn read_events(
         lines.push(PanelLine::of(Ink::Faint, words));
     }
     lines
+}
+
+fn logged_line(timeline: &Timeline, logged: &LoggedEvent) -> PanelLine {
+    let said = &logged.content;
+    let ink = if said.severity == "Warning" {
+        Ink::Wary
+    } else {
+        Ink::Plain
+    };
+    let times = if said.count > 1 {
+        format!(" ×{}", said.count)
+    } else {
+        String::new()
+    };
+    let at = timeline.written(logged.shown_time());
+    let mut line = PanelLine::of(Ink::Faint, format!("{at}  "))
+        .and(ink, format!("{}{times}  ", harmless(&said.reason)))
+        .and(Ink::Plain, harmless(&said.message));
+    if let Some(note) = logged.time_note(timeline) {
+        line = line.and(Ink::Faint, format!(" ({note})"));
+    }
+    line.aside = harmless(&said.component).into_owned();
+    line
 }
 
 /// Says why no Event can be known at a moment, such as before the first list of them.
@@ -335,8 +351,10 @@ pub(super) fn read_nearby(
     }
     found.told.sort_by_key(|(rank, _)| *rank);
     let head = found.head(timeline, asked, place, is_less);
+    let unobserved = unobserved_words(timeline, from, place);
     let more = found.told.len().saturating_sub(MOST_NEARBY) + found.rest;
-    let mut lines = vec![PanelLine::of(Ink::Faint, head)];
+    let mut lines: Vec<PanelLine> = unobserved.into_iter().collect();
+    lines.push(PanelLine::of(Ink::Faint, head));
     let told = found.told.into_iter().take(MOST_NEARBY);
     lines.extend(told.map(|(_, line)| line));
     if more > 0 {
@@ -344,6 +362,27 @@ pub(super) fn read_nearby(
         lines.push(PanelLine::of(Ink::Wary, rest));
     }
     lines
+}
+
+/// Says which part of the time before a moment was not observed.
+fn unobserved_words(
+    timeline: &Timeline,
+    from: RecordedAt,
+    place: CursorPlace,
+) -> Option<PanelLine> {
+    let dark = all_dark(timeline);
+    let mut periods = dark_periods(&dark);
+    let last = periods.rfind(|dark| dark.span.start < place.at && dark.span.end > from)?;
+    let until = last.span.end.min(place.at);
+    let of = last.only.as_ref().map_or("", String::as_str);
+    let words = format!(
+        "not observed {} – {}: {of}{}{}",
+        timeline.written(last.span.start.max(from)),
+        timeline.written(until),
+        if of.is_empty() { "" } else { ": " },
+        last.why
+    );
+    Some(PanelLine::of(Ink::Wary, words))
 }
 
 impl NearbyChanges {

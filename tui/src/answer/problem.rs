@@ -19,7 +19,13 @@ pub(crate) fn problem_lines(timeline: &Timeline, entry: &ProblemEntry) -> Vec<Pa
     let rest = rest_of(&sentence, &short);
     let mut all = vec![
         PanelLine::of(Ink::Strong, short),
-        PanelLine::of(Ink::Faint, times(timeline, entry)),
+        PanelLine::of(
+            Ink::Faint,
+            match &entry.times {
+                Some(times) if entry.spots.len() == 1 => times.clone(),
+                _ => times(timeline, entry),
+            },
+        ),
     ];
     if entry.is_young {
         all.push(PanelLine::of(Ink::Faint, "during installation"));

@@ -77,6 +77,24 @@ pub(crate) fn all_dark(timeline: &Timeline) -> Vec<DarkSpan> {
     all
 }
 
+/// Gives the periods of which spans of all resources, in order of time, are parts: those that overlap are one, such as
+/// the end of a recorder for each resource. A period in which anything is missing is not only late.
+pub(crate) fn dark_periods(all: &[DarkSpan]) -> impl DoubleEndedIterator<Item = DarkSpan> {
+    let mut periods: Vec<DarkSpan> = Vec::new();
+    for dark in all {
+        match periods.last_mut() {
+            Some(last) if dark.span.start < last.span.end => {
+                last.span.end = last.span.end.max(dark.span.end);
+                if last.is_blind() && !dark.is_blind() {
+                    (last.effect, last.why) = (dark.effect, dark.why.clone());
+                }
+            }
+            _ => periods.push(dark.clone()),
+        }
+    }
+    periods.into_iter()
+}
+
 /// Gives when nothing is known of a resource, in order of time and without overlap. Which objects have unreadable
 /// versions is known: those hide nothing of the others.
 pub(crate) fn dark_of(timeline: &Timeline, resource: ResourceId) -> Vec<DarkSpan> {

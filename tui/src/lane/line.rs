@@ -216,9 +216,14 @@ impl Lane {
 
     /// Gives the state before the first spell.
     pub(crate) fn state_before_first(&self) -> LaneState {
+        let first = self.spells.first().map(|spell| spell.from);
         // A condition may have been reported later than its object was seen.
-        let is_first = self.spells.first().map(|spell| spell.from) <= self.seen_from;
-        if is_first && self.seen_from.is_some() {
+        let is_first = first <= self.seen_from && self.seen_from.is_some();
+        // The first list does not show since when there was what it has.
+        let before = first.map(|at| RecordedAt::from_micros(at.micros.saturating_sub(1)));
+        let is_dark = before.is_some_and(|at| self.dark.iter().any(|dark| dark.holds(at)));
+        // The lanes of what is not an object begin with the recording.
+        if is_first || is_dark || self.subject.object().is_none() {
             LaneState::Unknown
         } else {
             LaneState::Absent

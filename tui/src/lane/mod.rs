@@ -15,7 +15,7 @@ pub(crate) use kubereel_cluster::StateHealth as LaneState;
 
 pub(crate) use anomaly::{Anomaly, anomalies};
 pub(crate) use board::{Board, can_have_lanes, gather};
-pub(crate) use dark::{DarkSpan, FirstSights, all_dark, dark_of, dark_of_object};
+pub(crate) use dark::{DarkSpan, FirstSights, all_dark, dark_of, dark_of_object, dark_periods};
 pub(crate) use line::{Lane, LaneCell, LaneGroup, LaneReading, LaneSpell, LaneSubject};
 pub(crate) use parts::{CONTAINER_PART, ObjectParts, parts};
 pub(crate) use rules::rule_lanes;

@@ -109,6 +109,8 @@ pub(crate) struct ProblemEntry {
     pub(crate) listed: Option<usize>,
     /// Whether somebody meant it, or it is normal while a cluster is being installed.
     pub(crate) is_planned: bool,
+    /// From when to when it was so, in the words of `kubereel problems`; `None` if it does not list it.
+    pub(crate) times: Option<String>,
     /// Whether it was while the cluster was being installed.
     pub(crate) is_young: bool,
     /// What may have caused it, in words, the likeliest first.

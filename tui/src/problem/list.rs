@@ -582,39 +582,17 @@ fn listed_entry(
         words: cause_words(timeline, cause),
         change: named(&cause.object).map(|object| (cause.at.seq, object)),
     });
-    let unknown = problem.unknown_end.map(|end| {
-        let since = timeline.written(end.since());
-        format!(
-            "whether it ended is not known: {} since {since}",
-            end.as_str()
-        )
+    let said = by.into_iter().map(|words| ProblemOrigin {
+        words,
+        change: None,
     });
-    let older = "it was so already when the recording began".to_owned();
-    let older = problem.is_older.then_some(older);
-    let later = problem.later_reason().map(|mark| {
-        let since = timeline.written(mark.at);
-        format!("this reason since {since}; it began with another")
-    });
-    let words = problem.later_message().map(|mark| {
-        let since = timeline.written(mark.at);
-        format!("this message since {since}; it began with another")
-    });
-    let said = older
-        .into_iter()
-        .chain(later)
-        .chain(words)
-        .chain(unknown)
-        .chain(by)
-        .map(|words| ProblemOrigin {
-            words,
-            change: None,
-        });
     let led_to = list.problems.iter();
     let led_to = led_to.filter(|other| other.consequence_of == Some(place));
     let words = format!("{} {}", harmless(&problem.reason), problem.message_line());
     ProblemEntry {
         listed: Some(place),
         is_planned: problem.is_planned,
+        times: Some(problem.times(timeline)),
         causes: said.chain(causes).collect(),
         led_to: led_to.take(MOST_OTHERS).map(Problem::sentence).collect(),
         state: match problem.class {
@@ -651,6 +629,7 @@ fn unlisted(
         state: LaneState::Bad,
         listed: None,
         is_planned: false,
+        times: None,
         is_young: false,
         causes: Vec::new(),
         led_to: Vec::new(),

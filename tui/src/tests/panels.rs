@@ -1,7 +1,7 @@
 //! What the panel shows of an object, chosen, searched, saved and copied.
 
 use super::script::{Script, pod, thing};
-use super::stage::{Stage, demo, gapped, request};
+use super::stage::{Stage, demo, gapped, node, request};
 use crate::answer::Panel;
 use crate::keymap::KeyPress;
 use crate::layout::layout;
@@ -9,6 +9,7 @@ use crate::model::{ActiveScreen, Pane, SaveInput};
 use crate::msg::Msg;
 use crate::time::TimeDirection;
 use insta::assert_snapshot;
+use kubereel_format::EndCause;
 use std::path::{Path, PathBuf};
 
 const WIDE: (u16, u16) = (120, 40);
@@ -395,7 +396,7 @@ fn versions_and_events_that_are_not_listed_are_counted() {
         assert!(last.is_some_and(|last| last.contains(counts[1])), "{text}");
         let versions = text
             .lines()
-            .filter(|line| line.contains("MODIFIED"))
+            .filter(|line| line.contains("first seen") || line.contains("writer unknown"))
             .count();
         let hidden = counts
             .iter()
@@ -434,4 +435,118 @@ fn what_is_not_known_of_an_object_is_not_called_absent() {
     let screen = stage.screen();
     assert!(screen.contains("unknown before 14:01:30"), "{screen}");
     assert!(!screen.contains("does not exist"), "{screen}");
+}
+
+/// Writes a Pod and an Event that existed when the recording started, and a change of each that was received late.
+fn received_late(folder: &Path) -> PathBuf {
+    let path = folder.join("late.reel");
+    let mut script = Script::begin(&path);
+    let pods = script.resource("pods", "Pod", &["po"]);
+    let events = script.resource("events", "Event", &["ev"]);
+    script.wait(1_000);
+    let (of_pods, of_events) = (script.connect(pods, None), script.connect(events, None));
+    let (web, other) = (thing("shop", "web", "web"), thing("shop", "db", "db"));
+    let event = |name: &str, last: &str| {
+        format!(
+            r#"{{"metadata":{{"namespace":"shop","name":"{name}","uid":"{name}"}},"involvedObject":{{"kind":"Pod","namespace":"shop","name":"web"}},"type":"Normal","reason":"R","message":"{name}","lastTimestamp":"2026-11-21T{last}Z"}}"#
+        )
+    };
+    script.initial(of_pods, web, 2, &pod(web, 2, "x"));
+    script.wait(10);
+    for (name, last) in [("second", "13:50:00"), ("first", "13:40:00")] {
+        let body = event(name, last);
+        script.initial(of_events, thing("shop", name, name), 3, body.as_bytes());
+    }
+    script.synced(of_events, 4);
+    script.synced(of_pods, 4);
+    script.wait(10_000);
+    for stream in [of_pods, of_events] {
+        script.disconnect(stream, EndCause::Cut);
+    }
+    script.wait(20_000);
+    let (of_pods, of_events) = (
+        script.connect(pods, Some(4)),
+        script.connect(events, Some(4)),
+    );
+    script.modified(of_pods, web, 5, &pod(web, 5, "y"));
+    script.added(of_pods, other, 6, &pod(other, 6, "y"));
+    let body = event("late", "14:00:20");
+    script.added(of_events, thing("shop", "late", "late"), 7, body.as_bytes());
+    script.wait(10_000);
+    script.finish();
+    path
+}
+
+#[test]
+fn versions_and_events_are_dated_as_the_commands_date_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut stage = Stage::open(request(&received_late(folder.path())), WIDE);
+    stage.keys(":pod web<Enter>G");
+    let mut text = |keys: &str| {
+        let (_, bytes) = saved(&mut stage, keys);
+        String::from_utf8(bytes).expect("a text")
+    };
+    let history = text("HS");
+    assert!(
+        history.contains("existed when the recording started"),
+        "{history}"
+    );
+    assert!(history.contains("between 14:00:1"), "{history}");
+    let events = text("ES");
+    let at = |words: &str| {
+        events
+            .find(words)
+            .unwrap_or_else(|| panic!("{words}: {events}"))
+    };
+    assert!(at("13:50:00.000Z") < at("13:40:00.000Z"), "{events}");
+    at("second (existed when the recording started)");
+    at("late (received late: between 14:00:1");
+}
+
+#[test]
+fn what_several_resources_did_not_observe_together_is_one_period() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut stage = Stage::open(request(&received_late(folder.path())), WIDE);
+    stage.keys("G");
+    let screen = stage.screen();
+    assert!(screen.contains("1 unwatched period elsewhere"), "{screen}");
+    stage.keys(":14:00:25<Enter>W");
+    let screen = stage.screen();
+    assert!(
+        screen.contains("not observed 14:00:24.000Z – 14:00:25.000Z"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn what_the_first_list_has_was_not_absent_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("first.reel");
+    let mut script = Script::begin(&path);
+    let nodes = script.resource("nodes", "Node", &["no"]);
+    let pods = script.resource("pods", "Pod", &["po"]);
+    script.wait(1_000);
+    let (of_nodes, of_pods) = (script.connect(nodes, None), script.connect(pods, None));
+    let (one, web) = (thing("", "m-0", "m-0"), thing("shop", "web", "web"));
+    script.initial(of_nodes, one, 1, &node("m-0", "False", 1));
+    script.wait(10);
+    script.synced(of_nodes, 2);
+    script.initial(of_pods, web, 2, &pod(web, 2, "x"));
+    script.synced(of_pods, 2);
+    script.wait(60_000);
+    script.finish();
+    let mut stage = Stage::open(request(&path), WIDE);
+    stage.keys("A");
+    let screen = stage.screen();
+    assert!(screen.contains("░→") && !screen.contains("·→"), "{screen}");
+    // The first problem is looked at behind all first lists, and has the words of the command.
+    stage.keys("<Esc>:problem:1<Enter>");
+    let open = stage.model.open().expect("open");
+    assert!(open.timeline.certainty(pods, open.place.cut()).is_known());
+    stage.keys("gn");
+    let open = stage.model.open().expect("open");
+    assert!(open.timeline.certainty(pods, open.place.cut()).is_known());
+    let problem = stage.screen();
+    assert!(problem.contains("≤ 14:00:01"), "{problem}");
+    assert!(problem.contains("end of the recording"), "{problem}");
 }

@@ -4,7 +4,7 @@ use super::pen::{ScreenPen, columns};
 use super::{lanes, lists, panel, problems, stream, time};
 use crate::findings::JudgingState;
 use crate::keymap::{bindings, has_meaning};
-use crate::lane::{DarkSpan, LaneState};
+use crate::lane::{DarkSpan, LaneState, dark_periods};
 use crate::layout::{
     HELP_DOES, HELP_TOP, HelpLine, Layout, SMALLEST, broken, help_lines, last_help_line, layout,
 };
@@ -320,8 +320,14 @@ fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
     if is_imported {
         return (IMPORTED[0].to_owned(), LaneState::Unknown);
     }
-    let blind = open.dark.iter().filter(|dark| dark.is_blind()).count();
-    let gaps = open.dark.len().saturating_sub(blind);
+    let (mut blind, mut gaps) = (0_usize, 0_usize);
+    for dark in dark_periods(&open.dark) {
+        *(if dark.is_blind() {
+            &mut blind
+        } else {
+            &mut gaps
+        }) += 1;
+    }
     let told = [
         (gaps, "gap", "gaps"),
         (blind, "unwatched period", "unwatched periods"),
