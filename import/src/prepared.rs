@@ -141,10 +141,7 @@ impl<'a> PreparedInput<'a> {
         };
         let (listed_at, is_assumed) = match &content {
             // The modification times of a folder and an archive are those of the download.
-            PreparedContent::Gathered(gathered) => {
-                let newest = gathered.newest.or(input.changed_at);
-                (at.or(newest), at.is_none())
-            }
+            PreparedContent::Gathered(gathered) => (at.or(gathered.newest), at.is_none()),
             _ => (at.or(input.changed_at), at.is_none()),
         };
         Ok(Self {

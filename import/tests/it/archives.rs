@@ -2,6 +2,7 @@
 
 use super::journey::{at, journey, refused};
 use gix_object::Write as _;
+use kubereel_format::RecordedAt;
 use kubereel_import::{
     ImportContent, ImportError, ImportInput, ImportOptions, Imported, import_all,
 };
@@ -42,6 +43,29 @@ fn a_folder_is_one_moment_and_its_broken_files_are_named() {
         Some((1, 1))
     );
     assert_eq!(imported.gathered_at, Some(imported.from));
+}
+
+#[test]
+fn a_folder_and_an_archive_without_a_time_inside_need_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let object = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"x"}}"#;
+    let archive = folder.path().join("a.zip");
+    std::fs::write(&archive, zip(&[("pod.json".to_owned(), object.to_owned())])).expect("written");
+    let import = |at| {
+        let input = ImportInput {
+            name: "a.zip".to_owned(),
+            content: ImportContent::File(std::fs::File::open(&archive).expect("written")),
+            at,
+            // That of a download.
+            changed_at: Some(RecordedAt::from_micros(9)),
+        };
+        let options = ImportOptions::new("test", "a test");
+        import_all(vec![input], &folder.path().join("a.reel"), &options, |_| {})
+    };
+    let error = import(None).expect_err("no time");
+    assert!(matches!(error, ImportError::NoTime), "{error}");
+    let at = RecordedAt::from_micros(7);
+    assert_eq!(import(Some(at)).expect("an import").from, at);
 }
 
 #[test]
