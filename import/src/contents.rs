@@ -123,12 +123,12 @@ fn all_yaml(
     let YamlDocuments { documents, damage } = YamlDocuments::read(&bytes)?;
     let has_objects = documents
         .iter()
-        .any(|one| one.is_object() || one.is_array());
+        .any(|(one, _)| one.value.is_object() || one.value.is_array());
     if !has_objects && damage.is_empty() {
         return Err(ImportError::NotRecognised);
     }
-    for document in documents {
-        importer.document(0, document.to_string().as_bytes())?;
+    for (document, damaged_before) in documents {
+        importer.yaml_document(&document, damaged_before)?;
         meter.tick();
     }
     let is_only = damage.len() == 1;
@@ -352,7 +352,7 @@ pub(crate) fn take_repository(
                 return Ok(());
             }
         };
-        let document = documents.pop().unwrap_or_default();
+        let document = documents.pop().map(|one| one.value).unwrap_or_default();
         if !documents.is_empty() {
             let reason = BrokenReason::NotAnObject("several documents".to_owned());
             importer.broken.push_in(&change.place, 0, reason);

@@ -305,6 +305,8 @@ pub struct BrokenPart {
     pub number: u64,
     /// Its number in the list that the line is, from 1; 0 if it is the line.
     pub item: u64,
+    /// The line at which its document of YAML begins, from 1; 0 if it is not of one.
+    pub line: u64,
     /// The cause.
     pub problem: BrokenReason,
 }
@@ -368,6 +370,17 @@ impl BrokenReason {
             Self::Cut(source.to_string())
         }
     }
+
+    /// Leaves out the place in the JSON, which was made of YAML.
+    pub(crate) fn without_byte(self) -> Self {
+        match self {
+            Self::NotAnObject(why) => {
+                let what = why.rsplit_once(" at byte ").map_or(&*why, |(what, _)| what);
+                Self::NotAnObject(what.to_owned())
+            }
+            other => other,
+        }
+    }
 }
 
 impl ImportError {
@@ -391,6 +404,7 @@ impl BrokenParts {
             file,
             number,
             item: 0,
+            line: 0,
             problem,
         });
     }

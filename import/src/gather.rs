@@ -227,8 +227,8 @@ impl Gatherer {
             Ok(read) => read,
             Err(error) => return Ok(Err(BrokenReason::Unreadable(error.to_string()))),
         };
-        for document in documents {
-            self.document(name, document.to_string().as_bytes(), true)?;
+        for (document, _) in documents {
+            self.document(name, document.value.to_string().as_bytes(), true)?;
         }
         for damage in damage {
             self.gathered.broken.push_in(name, 0, damage);
@@ -287,6 +287,7 @@ impl Gatherer {
             file: name.to_owned(),
             number: 0,
             item,
+            line: 0,
             problem,
         });
     }

@@ -150,6 +150,7 @@ fn importer(
         input: String::new(),
         objects: 0,
         item: 0,
+        yaml_line: 0,
     })
 }
 

@@ -17,6 +17,7 @@ use crate::error::{BrokenPart, BrokenParts, BrokenReason, BrokenUnit, ImportErro
 use crate::existing_objects::{
     ExistingKey, ExistingObject, ExistingObjects, ListConflict, ListScope, Observed, fingerprint,
 };
+use crate::input::YamlDocument;
 use crate::outcome::{DroppedMembers, ListCounts};
 use crate::resources::{ImportedDefinition, InputResources, ResourceQuery};
 use crate::secrets::SecretRedaction;
@@ -107,6 +108,8 @@ pub(crate) struct Importer {
     pub(crate) objects: u64,
     /// The item of the list that is read from a line, from 1; 0 outside of such a list.
     pub(crate) item: u64,
+    /// The line of the document of YAML that is read, from 1; 0 of other text.
+    pub(crate) yaml_line: u64,
 }
 
 /// Why a part of the input is not in the reel.
@@ -152,10 +155,15 @@ impl Importer {
 
     /// Notes that a part of the input is broken.
     pub(crate) fn broken(&mut self, number: u64, problem: BrokenReason) {
+        let problem = match self.yaml_line {
+            0 => problem,
+            _ => problem.without_byte(),
+        };
         self.broken.push(BrokenPart {
             file: self.input.clone(),
             number,
             item: self.item,
+            line: self.yaml_line,
             problem,
         });
     }
@@ -582,6 +590,19 @@ impl Importer {
             self.leaf(number, leaf)
         });
         self.item = 0;
+        taken
+    }
+
+    /// Takes a document of YAML, before which documents may be that cannot be read.
+    pub(crate) fn yaml_document(
+        &mut self,
+        document: &YamlDocument,
+        damaged_before: u64,
+    ) -> Result<(), ImportError> {
+        self.objects = self.objects.saturating_add(damaged_before);
+        self.yaml_line = document.line;
+        let taken = self.document(0, document.value.to_string().as_bytes());
+        self.yaml_line = 0;
         taken
     }
 

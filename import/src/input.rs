@@ -337,8 +337,16 @@ pub(crate) const MAX_YAML: u64 = 64 * 1024 * 1024;
 /// The deepest nesting of YAML. Schemas in definitions have about fifty levels.
 const MAX_DEPTH: usize = 128;
 
+/// A document of YAML, as JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct YamlDocument {
+    /// The line at which it begins, from 1.
+    pub(crate) line: u64,
+    pub(crate) value: Value,
+}
+
 /// Reads YAML documents.
-pub(crate) fn yaml(bytes: &[u8]) -> Result<Vec<Value>, ImportError> {
+pub(crate) fn yaml(bytes: &[u8]) -> Result<Vec<YamlDocument>, ImportError> {
     let failed = |source| ImportError::Yaml { source };
     let text = str::from_utf8(bytes).map_err(|error| failed(error.into()))?;
     let read = |text: &str| serde_saphyr::from_str_multiple_with_options(text, yaml_options());
@@ -346,7 +354,12 @@ pub(crate) fn yaml(bytes: &[u8]) -> Result<Vec<Value>, ImportError> {
         Err(serde_saphyr::Error::NonFiniteFloat { .. }) => read(&overflows_quoted(text)),
         documents => documents,
     };
-    documents.map_err(|error| failed(error.into()))
+    let documents: Vec<Spanned<Value>> = documents.map_err(|error| failed(error.into()))?;
+    let documents = documents.into_iter().map(|one| YamlDocument {
+        line: one.defined.line(),
+        value: one.value,
+    });
+    Ok(documents.collect())
 }
 
 /// Puts quotes around numbers that are beyond any float, such as the digest `1e54321`: in YAML of Kubernetes they are

@@ -4,21 +4,22 @@
 //! that is cut off at the end of a line is often valid YAML, and its last item then lacks fields.
 
 use crate::error::{BrokenReason, ImportError};
-use crate::input;
+use crate::input::{self, YamlDocument};
 use serde_json::Value;
 use std::borrow::Cow;
 
 /// The documents of a YAML text.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct YamlDocuments {
-    pub(crate) documents: Vec<Value>,
+    /// Each, with how many parts between it and the one before it cannot be read.
+    pub(crate) documents: Vec<(YamlDocument, u64)>,
     /// Why parts of the text are not among them.
     pub(crate) damage: Vec<BrokenReason>,
 }
 
 /// The documents up to the first damage of a text.
 struct YamlPrefix {
-    documents: Vec<Value>,
+    documents: Vec<YamlDocument>,
     damage: Option<String>,
     /// A line from which on a document may begin that is not the damaged one, from 1, if it is known.
     line: Option<usize>,
@@ -37,11 +38,14 @@ impl YamlDocuments {
         let mut first_error = None;
         let mut text = Cow::Borrowed(bytes);
         let mut start = 1;
+        let mut damaged_before = 0;
         loop {
             let damage;
             let line = match YamlPrefix::read(&text) {
                 Ok(prefix) => {
-                    all.documents.extend(prefix.documents);
+                    let documents = prefix.documents.into_iter();
+                    all.documents
+                        .extend(documents.map(|one| (one, std::mem::take(&mut damaged_before))));
                     damage = prefix.damage;
                     prefix.line
                 }
@@ -54,6 +58,7 @@ impl YamlDocuments {
             };
             let line = line.filter(|_| all.damage.len() + 1 < MOST_DAMAGED);
             let next = line.and_then(|line| Boundary::next_document(bytes, line.max(start + 1)));
+            damaged_before += u64::from(damage.is_some());
             all.damage.extend(damage.map(|damage| match next {
                 Some(_) => BrokenReason::Unreadable(damage),
                 None => BrokenReason::Cut(damage),
@@ -78,7 +83,9 @@ impl YamlPrefix {
     /// Reads a text up to its damage.
     fn read(bytes: &[u8]) -> Result<Self, ImportError> {
         let (error, line) = match input::yaml(bytes) {
-            Ok(documents) if documents.last().is_some_and(has_no_end) => (None, None),
+            Ok(documents) if documents.last().is_some_and(|one| has_no_end(&one.value)) => {
+                (None, None)
+            }
             Ok(documents) => {
                 return Ok(Self {
                     documents,
@@ -93,7 +100,7 @@ impl YamlPrefix {
         };
         let boundaries = Boundary::all(bytes, line);
         let (begin, mut documents) = readable(bytes, &boundaries).unwrap_or((1, Vec::new()));
-        documents.retain(|one| !is_list_of_nothing(one));
+        documents.retain(|one| !is_list_of_nothing(&one.value));
         let damage = match error {
             None => format!("the list has no end: the item at line {begin} may not be complete"),
             Some(error) if documents.is_empty() => return Err(error),
@@ -109,7 +116,7 @@ impl YamlPrefix {
 
 /// Reads the text before the last boundary up to which it can be read, and returns the line of that boundary. An error
 /// can be noticed some lines behind the damage. What is before the damage can be read, and nothing behind it.
-fn readable(bytes: &[u8], boundaries: &[Boundary]) -> Option<(usize, Vec<Value>)> {
+fn readable(bytes: &[u8], boundaries: &[Boundary]) -> Option<(usize, Vec<YamlDocument>)> {
     let read = |boundary: &Boundary| {
         let documents = input::yaml(bytes.get(..boundary.offset)?).ok()?;
         Some((boundary.line, documents))
@@ -226,10 +233,10 @@ mod tests {
                         spec:\n    containers:\n    - name: c\n- kind: Pod\n  metadata:\n    name: b\n  status:\n    \
                         phase: \"Running: now\"\nkind: List\nmetadata:\n  resourceVersion: \"\"\n";
 
-    fn names(documents: &[Value]) -> Vec<&str> {
+    fn names(documents: &[(YamlDocument, u64)]) -> Vec<&str> {
         let items = documents
             .iter()
-            .filter_map(|one| one.get("items")?.as_array());
+            .filter_map(|(one, _)| one.value.get("items")?.as_array());
         items
             .flatten()
             .filter_map(|item| item.pointer("/metadata/name")?.as_str())
@@ -267,8 +274,8 @@ mod tests {
     fn what_stands_before_an_error_is_read_and_the_error_named() {
         let text = "kind: Pod\nmetadata: {name: a}\n---\nkind: Pod\nmetadata: {name: \"b}\n";
         let read = YamlDocuments::read(text.as_bytes()).expect("the first");
-        let expected = [json!({"kind": "Pod", "metadata": {"name": "a"}})];
-        assert_eq!(read.documents, expected);
+        let value = json!({"kind": "Pod", "metadata": {"name": "a"}});
+        assert_eq!(read.documents, [(YamlDocument { line: 1, value }, 0)]);
         let damage = read.damage.first().expect("damage").to_string();
         assert!(
             damage.contains("in the part that begins at line 3"),
@@ -300,7 +307,7 @@ mod tests {
             let kinds = read
                 .documents
                 .iter()
-                .filter_map(|one| one.get("kind")?.as_str());
+                .filter_map(|(one, _)| one.value.get("kind")?.as_str());
             assert_eq!(
                 kinds.collect::<Vec<_>>(),
                 ["A", "B", "C"],
@@ -312,7 +319,8 @@ mod tests {
         }
         // The first is broken too, and lines are those of the whole text.
         let read = YamlDocuments::read(b"a: [\n---\nkind: B\n---\n\n}\n").expect("one");
-        assert_eq!(read.documents.len(), 1);
+        let value = json!({"kind": "B"});
+        assert_eq!(read.documents, [(YamlDocument { line: 3, value }, 1)]);
         let damage: Vec<String> = read.damage.iter().map(ToString::to_string).collect();
         assert!(
             damage.iter().any(|one| one.contains("line 6")),

@@ -519,6 +519,10 @@ fn print_broken(
             (BrokenUnit::Lines, number) => format!("{file}:{number}"),
             (what, number) => format!("{file}: {} {number}", what.as_str()),
         };
+        let place = match one.line {
+            0 => place,
+            line => format!("{place}, in the document at line {line}"),
+        };
         let item = match one.item {
             0 => String::new(),
             item => format!(", item {item}"),

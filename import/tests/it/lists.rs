@@ -269,6 +269,32 @@ fn numbers_beyond_any_float_are_strings() {
 }
 
 #[test]
+fn an_object_of_yaml_has_the_number_and_the_line_of_its_document() {
+    let pod = |name: &str, uid: &str| {
+        format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, namespace: s, uid: {uid}}}\n")
+    };
+    let text = [
+        pod("a", "one"),
+        "kind: [\n".to_owned(),
+        "kind: Pod\nkind: Pod\n".to_owned(),
+        pod("b", "7"),
+        pod("c", "two"),
+    ];
+    let journey = journey(text.join("---\n").as_bytes(), &at(7));
+    let mut broken = journey.imported.broken.first.iter();
+    let broken = broken.find(|one| one.line > 0).expect("one of a document");
+    assert_eq!((broken.number, broken.line), (4, 10));
+    assert_eq!(
+        broken.problem.to_string(),
+        "not a Kubernetes object: invalid type: integer, expected a string"
+    );
+    assert_eq!(
+        (journey.imported.broken.count, journey.events.len()),
+        (3, 2)
+    );
+}
+
+#[test]
 fn what_is_no_yaml_says_where() {
     for text in ["a: [1\nb: 2\n", "kind: Pod\n kind: x\n"] {
         let error = refused(text.as_bytes(), &at(7));
