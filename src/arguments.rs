@@ -444,11 +444,14 @@ pub(crate) fn read_micros(text: &str) -> Result<i64, String> {
     .ok_or_else(|| format!("expected a duration in h, m and s, such as 30s, 5m or 36h: {text:?}"))
 }
 
+/// What a time is that is not relative to a recording.
+pub(crate) const ABSOLUTE_TIME: &str = "expected an RFC 3339 time such as 2026-11-21T14:02:31Z";
+
 /// Reads a time that is not relative to a recording.
 pub(crate) fn read_time(text: &str) -> Result<RecordedAt, String> {
     text.parse::<Timestamp>()
         .map(|at| RecordedAt::from_micros(at.as_microsecond()))
-        .map_err(|_unread| "expected an RFC 3339 time such as 2026-11-21T14:02:31Z".to_owned())
+        .map_err(|_unread| ABSOLUTE_TIME.to_owned())
 }
 
 /// The units, longest spelling first.

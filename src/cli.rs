@@ -8,7 +8,7 @@ use crate::command::{
     version, wait,
 };
 use crate::command_error::{CommandError, Exit};
-use crate::default_reel;
+use crate::{default_reel, shell_words};
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use jiff::tz::TimeZone;
@@ -240,12 +240,47 @@ pub(crate) fn value_without_equals(
     })
 }
 
+/// Makes the error of a command, or of what it takes, behind the reel of the screen; `None` of every other mistake.
+pub(crate) fn command_behind_reel(error: &clap::Error, words: &[OsString]) -> Option<CommandError> {
+    let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let cli = Cli::command();
+    let (command, start) = default_reel::subcommand(words, &cli);
+    let is_behind = words.get(start + 1)?.to_str() == Some(wrong);
+    if error.kind() != ErrorKind::UnknownArgument
+        || command.get_name() != "tui"
+        || !is_behind
+        || wrong.starts_with('-')
+    {
+        return None;
+    }
+    let (first, rest) = match cli.find_subcommand(wrong) {
+        Some(_) => (wrong.as_str(), start + 2),
+        None => ("get", start + 1),
+    };
+    let mut right = vec![OsString::from("kubereel"), first.into()];
+    right.push(words.get(start)?.clone());
+    right.extend(words.iter().skip(rest).cloned());
+    let failed = CommandError::usage(format!("unexpected argument: {wrong}"));
+    Some(failed.hint(format!(
+        "the command comes before the reel: {}",
+        shell_words::shell_line(&right)
+    )))
+}
+
 /// Gives the hint of a wrong command line that has no other one.
 pub(crate) fn usage_hint(error: &clap::Error, words: &[OsString]) -> String {
     let is_time = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(arg)) => arg.ends_with("<TIME>"),
         _ => false,
     };
+    let cause = std::error::Error::source(error).map(ToString::to_string);
+    // There is no recording whose day or whose start a shorter form could mean.
+    if is_time && cause.is_some_and(|cause| cause == arguments::ABSOLUTE_TIME) {
+        return "give the date, the time and the zone: 2026-11-21T14:02:31Z or 2026-11-21T15:02:31+01:00"
+            .to_owned();
+    }
     if is_time {
         return "the forms of TIME: kubereel help time".to_owned();
     }

@@ -58,7 +58,8 @@ pub fn main() -> ExitCode {
                 .or_else(|| cli::unknown_flag(&error, &words))
                 .or_else(|| cli::value_without_equals(&error, &words))
                 .or_else(|| cli::no_whole_number(&error))
-                .or_else(|| cli::format_is_file(&error, &words));
+                .or_else(|| cli::format_is_file(&error, &words))
+                .or_else(|| cli::command_behind_reel(&error, &words));
             if let Some(error) = known {
                 return say(&error, &screen, called);
             }

@@ -666,6 +666,18 @@ fn a_wrong_command_line_has_a_hint_that_can_be_pasted() {
         (kubereel!("get {DEMO} pods --at foo"), "kubereel help time"),
         (kubereel!("get {DEMO} pods -o wid"), "kubereel get --help"),
         (kubereel!("diff {DEMO}"), "kubereel diff --help"),
+        (
+            kubereel!("import - -o a.reel --at 12:00"),
+            "hint: give the date, the time and the zone: 2026-11-21T14:02:31Z or",
+        ),
+        (
+            kubereel!("{DEMO} get pods -n shop"),
+            &format!("hint: the command comes before the reel: kubereel get {DEMO} pods -n shop"),
+        ),
+        (
+            kubereel!("{DEMO} pods"),
+            &format!("hint: the command comes before the reel: kubereel get {DEMO} pods"),
+        ),
         (kubereel!("intervals {DEMO} --lasting 3s"), "--lasting=3s"),
     ] {
         ran.code(2).says(hint);
