@@ -1,6 +1,8 @@
 //! `kubereel events`, `describe` and `man`, as a user runs them.
 
 use super::run::{DEMO, Reel, assert_has, kubereel};
+use crate::script::{Script, thing};
+use kubereel_format::EndCause;
 use serde_json::{Value, json};
 
 #[test]
@@ -245,4 +247,29 @@ fn an_event_of_both_groups_is_printed_once() {
     ]);
     let events = kubereel!("events {reel} -A -o json").json_lines();
     assert_eq!(events.len(), 2, "{events:?}");
+}
+
+#[test]
+fn an_event_that_was_received_late_is_not_dated_by_its_receipt() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let stream = script.watched("events", "Event", &["ev"]);
+        script.synced(stream, 1);
+        script.wait(10_000);
+        script.disconnect(stream, EndCause::Cut);
+        script.wait(20_000);
+        let stream = script.connect(stream.resource, Some(1));
+        let body = r#"{"metadata":{"namespace":"shop","name":"late","uid":"late"},"involvedObject":{"kind":"Pod","namespace":"shop","name":"web"},"type":"Normal","reason":"R","message":"m"}"#;
+        script.added(stream, thing("shop", "late", "late"), 2, body.as_bytes());
+        script.wait(10_000);
+        script.finish();
+    });
+    let ran = kubereel!("events {reel} -n shop").code(0);
+    assert_has(
+        &ran.out,
+        "m (received late: between 14:00:10.000Z and 14:00:30.000Z)",
+    );
+    ran.says("1 line · complete · 1 received late");
+    let events = kubereel!("events {reel} -n shop -o json").json_lines();
+    assert_eq!(events[0]["not_before"], "2026-11-21T14:00:10.000Z");
 }

@@ -182,3 +182,11 @@ fn a_certificate_expires_in_an_import() {
     let listed = Reel::import_at("2026-11-20T10:00:00Z", &[certificate("12:30:00")]);
     kubereel!("problems {listed}").says("no problem found");
 }
+
+#[test]
+fn a_problem_of_the_first_moment_is_looked_at_behind_all_of_it() {
+    let pod = waiting("09:00:00", "ErrImagePull", "09:00:00");
+    let reel = Reel::import_at(NOW, &[pod, object("ConfigMap", "09:00:00", json!({}))]);
+    let page = kubereel!("get {reel} pods,cm -n shop --at problem:1").ok();
+    assert_has(&page, "configmap/web");
+}
