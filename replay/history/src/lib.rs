@@ -48,6 +48,7 @@ mod tables;
 mod timeline;
 pub mod timetext;
 mod unknown;
+mod viewpoint;
 mod wait;
 mod writers;
 
