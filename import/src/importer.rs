@@ -17,7 +17,7 @@ use crate::error::{BrokenPart, BrokenParts, BrokenReason, BrokenUnit, ImportErro
 use crate::existing_objects::{
     ExistingKey, ExistingObject, ExistingObjects, ListConflict, ListScope, Observed, fingerprint,
 };
-use crate::input::YamlDocument;
+use crate::input::YamlPart;
 use crate::outcome::{DroppedMembers, ListCounts};
 use crate::resources::{ImportedDefinition, InputResources, ResourceQuery};
 use crate::secrets::SecretRedaction;
@@ -596,7 +596,7 @@ impl Importer {
     /// Takes a document of YAML, before which documents may be that cannot be read.
     pub(crate) fn yaml_document(
         &mut self,
-        document: &YamlDocument,
+        document: &YamlPart,
         damaged_before: u64,
     ) -> Result<(), ImportError> {
         self.objects = self.objects.saturating_add(damaged_before);

@@ -339,14 +339,14 @@ const MAX_DEPTH: usize = 128;
 
 /// A document of YAML, as JSON.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct YamlDocument {
+pub(crate) struct YamlPart {
     /// The line at which it begins, from 1.
     pub(crate) line: u64,
     pub(crate) value: Value,
 }
 
 /// Reads YAML documents.
-pub(crate) fn yaml(bytes: &[u8]) -> Result<Vec<YamlDocument>, ImportError> {
+pub(crate) fn yaml(bytes: &[u8]) -> Result<Vec<YamlPart>, ImportError> {
     let failed = |source| ImportError::Yaml { source };
     let text = str::from_utf8(bytes).map_err(|error| failed(error.into()))?;
     let read = |text: &str| serde_saphyr::from_str_multiple_with_options(text, yaml_options());
@@ -355,7 +355,7 @@ pub(crate) fn yaml(bytes: &[u8]) -> Result<Vec<YamlDocument>, ImportError> {
         documents => documents,
     };
     let documents: Vec<Spanned<Value>> = documents.map_err(|error| failed(error.into()))?;
-    let documents = documents.into_iter().map(|one| YamlDocument {
+    let documents = documents.into_iter().map(|one| YamlPart {
         line: one.defined.line(),
         value: one.value,
     });

@@ -4,7 +4,7 @@
 //! that is cut off at the end of a line is often valid YAML, and its last item then lacks fields.
 
 use crate::error::{BrokenReason, ImportError};
-use crate::input::{self, YamlDocument};
+use crate::input::{self, YamlPart};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -12,14 +12,14 @@ use std::borrow::Cow;
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct YamlDocuments {
     /// Each, with how many parts between it and the one before it cannot be read.
-    pub(crate) documents: Vec<(YamlDocument, u64)>,
+    pub(crate) documents: Vec<(YamlPart, u64)>,
     /// Why parts of the text are not among them.
     pub(crate) damage: Vec<BrokenReason>,
 }
 
 /// The documents up to the first damage of a text.
 struct YamlPrefix {
-    documents: Vec<YamlDocument>,
+    documents: Vec<YamlPart>,
     damage: Option<String>,
     /// A line from which on a document may begin that is not the damaged one, from 1, if it is known.
     line: Option<usize>,
@@ -116,7 +116,7 @@ impl YamlPrefix {
 
 /// Reads the text before the last boundary up to which it can be read, and returns the line of that boundary. An error
 /// can be noticed some lines behind the damage. What is before the damage can be read, and nothing behind it.
-fn readable(bytes: &[u8], boundaries: &[Boundary]) -> Option<(usize, Vec<YamlDocument>)> {
+fn readable(bytes: &[u8], boundaries: &[Boundary]) -> Option<(usize, Vec<YamlPart>)> {
     let read = |boundary: &Boundary| {
         let documents = input::yaml(bytes.get(..boundary.offset)?).ok()?;
         Some((boundary.line, documents))
@@ -233,7 +233,7 @@ mod tests {
                         spec:\n    containers:\n    - name: c\n- kind: Pod\n  metadata:\n    name: b\n  status:\n    \
                         phase: \"Running: now\"\nkind: List\nmetadata:\n  resourceVersion: \"\"\n";
 
-    fn names(documents: &[(YamlDocument, u64)]) -> Vec<&str> {
+    fn names(documents: &[(YamlPart, u64)]) -> Vec<&str> {
         let items = documents
             .iter()
             .filter_map(|(one, _)| one.value.get("items")?.as_array());
@@ -275,7 +275,7 @@ mod tests {
         let text = "kind: Pod\nmetadata: {name: a}\n---\nkind: Pod\nmetadata: {name: \"b}\n";
         let read = YamlDocuments::read(text.as_bytes()).expect("the first");
         let value = json!({"kind": "Pod", "metadata": {"name": "a"}});
-        assert_eq!(read.documents, [(YamlDocument { line: 1, value }, 0)]);
+        assert_eq!(read.documents, [(YamlPart { line: 1, value }, 0)]);
         let damage = read.damage.first().expect("damage").to_string();
         assert!(
             damage.contains("in the part that begins at line 3"),
@@ -320,7 +320,7 @@ mod tests {
         // The first is broken too, and lines are those of the whole text.
         let read = YamlDocuments::read(b"a: [\n---\nkind: B\n---\n\n}\n").expect("one");
         let value = json!({"kind": "B"});
-        assert_eq!(read.documents, [(YamlDocument { line: 3, value }, 1)]);
+        assert_eq!(read.documents, [(YamlPart { line: 3, value }, 1)]);
         let damage: Vec<String> = read.damage.iter().map(ToString::to_string).collect();
         assert!(
             damage.iter().any(|one| one.contains("line 6")),
