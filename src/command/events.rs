@@ -150,10 +150,17 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
         let (question, about) = question(args, timeline, (part.from, part.to))?;
         let mut printer = EventPrinter::of(timeline, args);
         if let Some(kept) = kept {
-            (printer.shown, printer.late, printer.widths) = kept;
+            (printer.shown, printer.late, printer.unreadable, printer.widths) = kept;
         }
         printer.print_all(timeline.event_log(question), screen)?;
-        kept = Some((printer.shown, printer.late, printer.widths));
+        let EventPrinter {
+            shown,
+            late,
+            unreadable,
+            widths,
+            ..
+        } = printer;
+        kept = Some((shown, late, unreadable, widths));
         let is_last = is_last || part.is_over;
         if !is_last || state.new_from > Seq(0) {
             told.tell(timeline, &resources, part, screen)?;
@@ -179,7 +186,8 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
 fn event_resources(timeline: &Timeline) -> Result<Vec<ResourceId>, CommandError> {
     let resources = timeline.event_resources();
     if resources.is_empty() && timeline.reel().has_losses() {
-        return Err(damaged("no Events in the readable part of the reel"));
+        let message = "no Events in the readable part of the reel";
+        return Err(CommandError::reel(message).hint("to see where: kubereel info REEL"));
     }
     if resources.is_empty() && timeline.has_lost_records() {
         return Err(CommandError::unknown(
@@ -208,9 +216,16 @@ fn end(
         known_place(args, timeline, asked.about)?;
         printer.begin(screen)?;
     }
+    if printer.unreadable > 0 {
+        screen.finish()?;
+        let unreadable = count(printer.unreadable, "Event");
+        return Err(CommandError::damaged(&format!(
+            "{unreadable} cannot be read"
+        )));
+    }
     if timeline.is_damaged_between(asked.bounds.0, asked.bounds.1) {
         screen.finish()?;
-        return Err(damaged("the reel is damaged, Events are missing"));
+        return Err(CommandError::damaged("Events are missing"));
     }
     let resources = asked.resources.iter().copied();
     let trust = ChangeTrust::of(timeline, resources, asked.bounds);
@@ -261,6 +276,7 @@ struct EventPrinter<'a> {
     shown: u64,
     /// How many were received later than they were reported.
     late: u64,
+    unreadable: u64,
     widths: EventWidths,
 }
 
@@ -276,6 +292,7 @@ impl<'a> EventPrinter<'a> {
             shows_header: !args.no_headers,
             shown: 0,
             late: 0,
+            unreadable: 0,
             widths: EventWidths::LEAST,
         }
     }
@@ -342,7 +359,11 @@ impl<'a> EventPrinter<'a> {
         let is_for_people = matches!(self.form, None | Some(EventFormat::Wide));
         let mut older: Vec<LoggedEvent> = Vec::new();
         for logged in log {
-            let logged = logged.map_err(CommandError::reel)?;
+            // One that cannot be read hides none of the others.
+            let Ok(logged) = logged else {
+                self.unreadable += 1;
+                continue;
+            };
             if is_for_people && logged.is_older {
                 older.push(logged);
                 continue;
@@ -392,10 +413,6 @@ impl<'a> EventPrinter<'a> {
             }
         }
     }
-}
-
-fn damaged(message: &str) -> CommandError {
-    CommandError::reel(message).hint("to see where: kubereel info REEL")
 }
 
 fn question<'a>(

@@ -675,6 +675,20 @@ fn the_moments_of_an_upgrade_are_those_that_can_be_read() {
 }
 
 #[test]
+fn an_unreadable_event_hides_none_of_the_others() {
+    let copies = Copies::new();
+    let path = copies.zeroed("middle.reel", 204_800..286_720);
+    let all = kubereel!("events {DEMO} -A -o name").code(0).out;
+    let ran = kubereel!("events {path} -A -o name").code(3);
+    let unreadable = all.lines().count() - ran.out.lines().count();
+    assert!(unreadable > 0);
+    let counted = ran.err.replace(',', "");
+    assert_has(&counted, &format!("{unreadable} Events cannot be read"));
+    // Those behind the first unreadable one are there.
+    assert!(!all.starts_with(&ran.out));
+}
+
+#[test]
 fn a_comparison_of_an_unreadable_object_is_not_complete() {
     let copies = Copies::new();
     let path = copies.without_last_bodies();
