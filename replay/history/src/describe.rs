@@ -188,7 +188,10 @@ impl Timeline {
         }
         let mut all: Vec<HistoryItem> = before.into();
         let after = self.history(question(now, self.moved(wall, around_micros)));
-        for (place, item) in after.enumerate() {
+        // A time without observation around the moment is in both parts.
+        let is_known = |item: &HistoryItem| all.iter().any(|known| known.is_same_gap(item));
+        let after: Vec<HistoryItem> = after.filter(|item| !is_known(item)).collect();
+        for (place, item) in after.into_iter().enumerate() {
             if place < most {
                 all.push(item);
             } else {

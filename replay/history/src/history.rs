@@ -57,6 +57,15 @@ impl HistoryItem {
     pub(crate) const fn is_version(&self) -> bool {
         matches!(self, Self::Version(_) | Self::Unreadable { .. })
     }
+
+    /// Returns whether both are the same time without observation.
+    pub(crate) fn is_same_gap(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Gap(one), Self::Gap(other)) => one == other,
+            (Self::Unobserved(one), Self::Unobserved(other)) => one == other,
+            _ => false,
+        }
+    }
 }
 
 /// A version of an object, compared with the one before.

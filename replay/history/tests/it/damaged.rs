@@ -109,6 +109,38 @@ fn a_lost_begin_is_no_bound_of_the_recording() {
     );
 }
 
+/// A reel whose recorder was killed, with bytes in front of it: whether records followed is not known.
+fn without_end() -> Timeline {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut script = Script::begin(&path);
+    let pods = script.resource("pods", "Pod", &[]);
+    let stream = script.connect(pods, None);
+    script.initial(stream, A, 5, &pod(A, 5, "x"));
+    script.synced(stream, 10);
+    script.wait(10_000);
+    script.modified(stream, A, 20, &pod(A, 20, "y"));
+    script.commit();
+    let killed = std::fs::read(&path).expect("a reel");
+    let path = folder.path().join("damaged.reel");
+    std::fs::write(&path, [b"0123456789", &killed[..]].concat()).expect("room");
+    Timeline::open(&path).expect("a reel")
+}
+
+#[test]
+fn a_description_has_a_time_without_observation_around_its_moment_once() {
+    let timeline = without_end();
+    let pods = timeline.resources().find("pods").expect("pods");
+    let cut = timeline.last_cut();
+    let state = timeline.as_of(pods.id, cut, &ObjectFilter::default());
+    let described = timeline.describe(pods, &state.objects[0], cut, 60_000_000, 10);
+    let around = described.expect("a description").around;
+    let gaps = around
+        .iter()
+        .filter(|item| matches!(item, HistoryItem::Unobserved(_)));
+    assert_eq!(gaps.count(), 1, "{around:?}");
+}
+
 #[test]
 fn a_loss_is_named_by_its_time_and_resources_and_is_not_observed() {
     let (timeline, moments) = recovered();
