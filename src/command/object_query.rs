@@ -97,6 +97,9 @@ pub(crate) const fn exit_of(certainty: &Certainty) -> Exit {
     }
 }
 
+/// The hint of a name that was never observed in a damaged reel.
+const MAY_BE_UNREADABLE: &str = "it may be in what is unreadable; to see where: kubereel info REEL";
+
 /// Gives the exit code of the answer that an object was not there, by the states in which it is not. An import does not
 /// prove that there was none.
 pub(crate) fn exit_of_absence<'a>(states: impl IntoIterator<Item = &'a Certainty>) -> Exit {
@@ -284,7 +287,7 @@ impl TargetObject<'_> {
         let mut error = CommandError::new(exit, self.never_observed_words());
         let coverage = timeline.coverage(self.resource.id);
         if exit == Exit::Reel {
-            error = error.hint("it may be in what is unreadable; to see where: kubereel info REEL");
+            error = error.hint(MAY_BE_UNREADABLE);
         }
         if exit == Exit::Unknown {
             error = error.hint(match coverage.and_then(Coverage::imported) {
@@ -367,7 +370,10 @@ pub(crate) fn known_namespace(timeline: &Timeline, namespace: &str) -> Result<()
         Exit::Unknown
     };
     let message = format!("namespace {namespace:?} was never observed");
-    let error = CommandError::new(exit, message);
+    let mut error = CommandError::new(exit, message);
+    if exit == Exit::Reel {
+        error = error.hint(MAY_BE_UNREADABLE);
+    }
     let near = nearest(namespace, timeline.namespaces().into_iter());
     Err(if !near.is_empty() {
         error.hint(format!("did you mean {}?", near.join(" or ")))

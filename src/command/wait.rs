@@ -520,7 +520,7 @@ fn print_text(
 ) -> Result<(), CommandError> {
     for (target, waited) in answers {
         let name = name_of(target.resource, &target.name);
-        if is_nothing_to_delete(args, target, waited) {
+        if is_nothing_to_delete(timeline, args, target, waited) {
             let never = target.object().never_observed_words();
             screen.line(harmless(&format!("{never}: nothing to delete")))?;
             screen.aside(harmless(&format!("  {}", guarantee(timeline, waited))))?;
@@ -552,9 +552,22 @@ fn print_text(
     Ok(())
 }
 
-/// Returns whether the wait was for the deletion of an object that never existed.
-fn is_nothing_to_delete(args: &Args, target: &WaitTarget<'_>, waited: &WaitAnswer) -> bool {
+/// Returns whether the wait was for the deletion of an object that never existed, as far as was observed: it may be
+/// among lost records.
+fn is_nothing_to_delete(
+    timeline: &Timeline,
+    args: &Args,
+    target: &WaitTarget<'_>,
+    waited: &WaitAnswer,
+) -> bool {
+    let names = [target.name.clone()];
+    let filter = ObjectFilter {
+        namespace: Some(&target.namespace),
+        names: &names,
+    };
+    let mut lost = timeline.hidden_by_damage(target.resource.id, &filter);
     !target.is_observed
+        && lost.next().is_none()
         && !args.never
         && waited.verdict == WaitVerdict::Met
         && args.goals.iter().all(WaitFor::is_deletion)

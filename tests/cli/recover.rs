@@ -689,6 +689,19 @@ fn an_unreadable_event_hides_none_of_the_others() {
 }
 
 #[test]
+fn what_was_never_observed_may_be_in_what_is_unreadable() {
+    let copies = Copies::new();
+    let path = copies.cut();
+    for command in ["history", "diff --from start --to end", "wait --for=delete"] {
+        let absent = outputs(&path, &format!("{command} deploy/payments -n shopping"), 3);
+        assert_has(&absent, "namespace \"shopping\" was never observed");
+        assert_has(&absent, "hint: it may be in what is unreadable");
+    }
+    let waited = outputs(&path, "wait deploy/nothing -n default --for=delete", 0);
+    assert!(!waited.contains("was never observed"), "{waited}");
+}
+
+#[test]
 fn a_comparison_of_an_unreadable_object_is_not_complete() {
     let copies = Copies::new();
     let path = copies.without_last_bodies();
