@@ -1,7 +1,7 @@
 //! Arguments that several commands have: moments and spans of time, durations, the output format. The grammar
 //! of moments is `kubereel_history::Moment`, which screens and rules read as well.
 
-use crate::command_error::CommandError;
+use crate::command_error::{CommandError, Exit};
 use crate::progress::ProgressReporter;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use jiff::Timestamp;
@@ -158,7 +158,7 @@ pub(crate) fn resolve_within(
             let failed = CommandError::usage(format!("{flag}: {error}"));
             outside(timeline, moment, failed, (flag, at < start))
         }
-        error => unresolved(error, flag),
+        error => unresolved(timeline, error, flag),
     })
 }
 
@@ -195,7 +195,7 @@ pub(crate) fn resolve(
     let moment = recorded(timeline, moment, flag)?;
     timeline
         .resolve(moment)
-        .map_err(|error| unresolved(error, flag))
+        .map_err(|error| unresolved(timeline, error, flag))
 }
 
 /// Finds the record of a moment that the reel alone does not name.
@@ -209,7 +209,7 @@ fn recorded(timeline: &Timeline, moment: Moment, flag: &str) -> Result<Moment, C
 }
 
 /// Makes the error of a moment without a place.
-fn unresolved(error: ResolveError, flag: &str) -> CommandError {
+fn unresolved(timeline: &Timeline, error: ResolveError, flag: &str) -> CommandError {
     let failed = CommandError::usage(format!("{flag}: {error}"));
     match error {
         ResolveError::Ambiguous { candidates } => {
@@ -238,6 +238,11 @@ fn unresolved(error: ResolveError, flag: &str) -> CommandError {
         ResolveError::NoSuchRecord { .. } | ResolveError::AfterLastRevision { .. } => {
             failed.hint(format!("{flag} end is the last record"))
         }
+        ResolveError::StartLost { first: known } | ResolveError::EndLost { last: known } => {
+            let exit = Exit::of_loss(timeline).unwrap_or(Exit::Unknown);
+            let date = timetext::rfc3339(known);
+            CommandError::new(exit, failed.message()).hint(format!("give a time: {flag} {date}"))
+        }
         ResolveError::EmptyReel => CommandError::unknown(error.to_string()),
         _ => failed,
     }
@@ -247,6 +252,14 @@ fn unresolved(error: ResolveError, flag: &str) -> CommandError {
 fn flagged(flag: &str, dates: &[String]) -> String {
     let each = dates.iter().map(|date| format!("{flag} {date}"));
     each.collect::<Vec<_>>().join(" or ")
+}
+
+/// Makes the error of something that the recording does not have, with the exit code where nothing of it is lost.
+fn absent(timeline: &Timeline, message: String, whole: Exit) -> CommandError {
+    match Exit::of_loss(timeline) {
+        Some(exit) => CommandError::new(exit, format!("{message}, as far as it can be read")),
+        None => CommandError::new(whole, message),
+    }
 }
 
 /// Finds the record that shows a problem first.
@@ -263,8 +276,8 @@ fn problem(timeline: &Timeline, rank: NonZero<usize>, flag: &str) -> Result<Mome
                 0 => "none was found".to_owned(),
                 most => format!("the list ends with problem {most}"),
             };
-            CommandError::usage(format!("{flag}: no problem {rank}: {why}"))
-                .hint("to list them: kubereel problems REEL")
+            let message = format!("{flag}: no problem {rank}: {why}");
+            absent(timeline, message, Exit::Usage).hint("to list them: kubereel problems REEL")
         })
 }
 
@@ -302,19 +315,17 @@ fn upgrade(timeline: &Timeline, moment: Moment, flag: &str) -> Result<Moment, Co
         .map_err(CommandError::reel)?;
     let Some(upgrade) = updates.first_upgrade() else {
         let message = format!("{flag}: no upgrade was recorded");
-        let failed = if unread.any() {
-            CommandError::reel(format!("{message} in the readable part of the reel"))
-        } else {
-            CommandError::unknown(message)
-        };
-        return Err(failed.hint("to see what was: kubereel story REEL"));
+        return Err(
+            absent(timeline, message, Exit::Unknown).hint("to see what was: kubereel story REEL")
+        );
     };
     if moment == Moment::UpgradeStart {
         return Ok(Moment::Record(upgrade.first));
     }
     upgrade.last.map(Moment::Record).ok_or_else(|| {
         let message = format!("{flag}: {}", upgrade.words_without_end());
-        CommandError::unknown(message).hint(format!("{flag} end is the last record"))
+        let exit = Exit::of_loss(timeline).unwrap_or(Exit::Unknown);
+        CommandError::new(exit, message).hint(format!("{flag} end is the last record"))
     })
 }
 

@@ -1,7 +1,7 @@
 //! How a command ends: the exit codes, one table for every command, and errors as `error:` and `hint:` lines.
 
 use crate::words::without_os_codes;
-use kubereel_history::{harmless, nearest};
+use kubereel_history::{Timeline, harmless, nearest};
 use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
@@ -68,6 +68,16 @@ impl Exit {
             other
         } else {
             self
+        }
+    }
+
+    /// Gives the exit code of an answer that lost records may have: this file is damaged, or the one that it was
+    /// recovered from was. `None` if none are lost.
+    pub(crate) fn of_loss(timeline: &Timeline) -> Option<Self> {
+        if timeline.reel().has_losses() {
+            Some(Self::Reel)
+        } else {
+            timeline.has_lost_records().then_some(Self::Unknown)
         }
     }
 

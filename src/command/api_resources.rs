@@ -192,9 +192,12 @@ pub(crate) fn run_versions(args: &VersionArgs, screen: &mut Console) -> Result<E
 
 /// Ends a list of resources, of which some may be unreadable.
 fn ended(timeline: &Timeline, screen: &mut Console) -> Result<Exit, CommandError> {
-    if timeline.has_lost_records() {
-        screen.finish()?;
-        return Err(CommandError::damaged("resources may be missing"));
-    }
-    Ok(Exit::Yes)
+    let Some(exit) = Exit::of_loss(timeline).filter(|_| timeline.has_lost_records()) else {
+        return Ok(Exit::Yes);
+    };
+    screen.finish()?;
+    Err(
+        CommandError::new(exit, "records are lost, resources may be missing")
+            .hint("to see what is lost: kubereel info REEL"),
+    )
 }

@@ -153,14 +153,8 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
             (printer.shown, printer.late, printer.unreadable, printer.widths) = kept;
         }
         printer.print_all(timeline.event_log(question), screen)?;
-        let EventPrinter {
-            shown,
-            late,
-            unreadable,
-            widths,
-            ..
-        } = printer;
-        kept = Some((shown, late, unreadable, widths));
+        let (shown, late) = (printer.shown, printer.late);
+        kept = Some((shown, late, printer.unreadable, printer.widths));
         let is_last = is_last || part.is_over;
         if !is_last || state.new_from > Seq(0) {
             told.tell(timeline, &resources, part, screen)?;

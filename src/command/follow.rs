@@ -365,7 +365,8 @@ impl ToldSpans {
         };
         for span in resources.iter().flat_map(|id| timeline.unobserved(*id)) {
             if span.to > begin && self.is_new(span, false) {
-                let (from, to) = (timeline.written(span.from), timeline.written(span.to));
+                let [from, to] =
+                    [span.known_from(), span.known_to()].map(|at| timeline.written_if_known(at));
                 let line = format!(
                     "note: not observed {from} – {to}: changes in between may be missing ({})",
                     span.reason

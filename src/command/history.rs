@@ -432,8 +432,10 @@ pub(crate) enum HistoryOutputItem {
         missing_at_most: Option<u64>,
     },
     Unobserved {
-        from: String,
-        to: String,
+        /// Null if damage took the begin of the recording.
+        from: Option<String>,
+        /// Null if damage took the end of the recording.
+        to: Option<String>,
         reason: String,
     },
     Unreadable {
@@ -509,8 +511,8 @@ impl HistoryOutputItem {
                 missing_at_most: gap.missing_at_most(),
             },
             HistoryItem::Unobserved(span) => Self::Unobserved {
-                from: timetext::rfc3339(span.from),
-                to: timetext::rfc3339(span.to),
+                from: span.known_from().map(timetext::rfc3339),
+                to: span.known_to().map(timetext::rfc3339),
                 reason: span.reason.to_string(),
             },
             HistoryItem::Unreadable { seq, at, error } => Self::Unreadable {
@@ -530,7 +532,8 @@ pub(crate) fn item_lines(timeline: &Timeline, item: &HistoryItem) -> Vec<StyledL
     match item {
         HistoryItem::Gap(gap) => vec![gap_line(timeline, gap)],
         HistoryItem::Unobserved(span) => {
-            let (from, to) = (timeline.written(span.from), timeline.written(span.to));
+            let [from, to] =
+                [span.known_from(), span.known_to()].map(|at| timeline.written_if_known(at));
             let reason = &span.reason;
             let line = StyledLine::of(
                 Style::Wary,

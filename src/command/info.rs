@@ -436,7 +436,13 @@ impl InfoPage<'_> {
             if gap.read_back > 0 {
                 parts.push(format!("{} read back", count(gap.read_back, "event")));
             }
-            self.push_span("  gap", (gap.from, gap.to), true, resource, parts);
+            self.push_span(
+                "  gap",
+                (Some(gap.from), Some(gap.to)),
+                true,
+                resource,
+                parts,
+            );
         }
         self.push_rest(gaps.len(), "gaps");
         self.reconstructed();
@@ -475,7 +481,7 @@ impl InfoPage<'_> {
             ];
             self.push_span(
                 "  reconstructed",
-                (gap.from, gap.to),
+                (Some(gap.from), Some(gap.to)),
                 false,
                 resource,
                 parts,
@@ -489,7 +495,13 @@ impl InfoPage<'_> {
         for (resource, gap) in proven.iter().take(self.most) {
             let explained = "nothing lost: every revision is explained".to_owned();
             let parts = vec![explained, gap.cause.clone()];
-            self.push_span("  proven", (gap.from, gap.to), false, resource, parts);
+            self.push_span(
+                "  proven",
+                (Some(gap.from), Some(gap.to)),
+                false,
+                resource,
+                parts,
+            );
         }
         self.push_rest(proven.len(), "proven");
     }
@@ -498,12 +510,12 @@ impl InfoPage<'_> {
     fn push_span(
         &mut self,
         label: &str,
-        (from, to): (RecordedAt, RecordedAt),
+        (from, to): (Option<RecordedAt>, Option<RecordedAt>),
         is_wary: bool,
         resource: &ResourceSummary,
         parts: Vec<String>,
     ) {
-        let (from, to) = (self.timeline.written(from), self.timeline.written(to));
+        let [from, to] = [from, to].map(|at| self.timeline.written_if_known(at));
         let mut span = format!("{from} – {to}");
         if is_wary {
             span = self.paint.wary(&span);

@@ -591,42 +591,42 @@ fn has_resources(timeline: &Timeline) -> bool {
 
 /// Says why a name names no recorded resource.
 pub(crate) fn unknown_resource(error: &SelectError, timeline: &Timeline) -> CommandError {
-    let is_damaged = timeline.reel().has_losses() || timeline.has_lost_records();
+    let loss = Exit::of_loss(timeline);
     // A name of kubectl is not a misspelled other one: "pvc" does not mean "svc".
     if let SelectError::UnknownResource { name, .. } = error
         && let Some(known) = builtin_resource(name)
-        && !is_damaged
+        && loss.is_none()
         && has_resources(timeline)
     {
         return CommandError::usage(format!("{error}: it has no {known}"))
             .hint("to list its resources: kubereel api-resources REEL")
             .of_missing_resource();
     }
-    match error {
-        SelectError::UnknownResource { .. } if !is_damaged && !has_resources(timeline) => {
+    match (error, loss) {
+        (SelectError::UnknownResource { .. }, Some(exit)) => {
+            CommandError::new(exit, format!("{error}, as far as it can be read"))
+                .hint("to see what is lost: kubereel info REEL")
+        }
+        (SelectError::UnknownResource { .. }, None) if !has_resources(timeline) => {
             CommandError::unknown(format!("{error}: no resource was recorded"))
                 .hint("to see why: kubereel info REEL")
                 .of_missing_resource()
         }
-        SelectError::UnknownResource { .. } if is_damaged => {
-            CommandError::reel(format!("{error}, as far as it can be read"))
-                .hint("to see where it is damaged: kubereel info REEL")
-        }
-        SelectError::UnknownResource { nearest, .. } if nearest.is_empty() => {
+        (SelectError::UnknownResource { nearest, .. }, None) if nearest.is_empty() => {
             CommandError::usage(error)
                 .hint("to list its resources: kubereel info REEL -o wide")
                 .of_missing_resource()
         }
-        SelectError::UnknownResource { nearest, .. } => {
+        (SelectError::UnknownResource { nearest, .. }, None) => {
             let names = nearest.join(" or ");
             CommandError::usage(error)
                 .hint(format!("did you mean {names}?"))
                 .of_missing_resource()
         }
-        SelectError::NotCovered { excluded } if !excluded.detail.is_empty() => {
+        (SelectError::NotCovered { excluded }, _) if !excluded.detail.is_empty() => {
             CommandError::unknown(error).hint(&excluded.detail)
         }
-        SelectError::OtherVersion { qualified, .. } => {
+        (SelectError::OtherVersion { qualified, .. }, _) => {
             CommandError::usage(error).hint(format!("use {qualified}"))
         }
         _ => CommandError::unknown(error),

@@ -423,7 +423,7 @@ pub(super) fn missing_lines(timeline: &Timeline, one: &ResourceProof, most: usiz
         lines.push(format!("{} more gaps: -o json", one.gaps.len() - most));
     }
     for unseen in one.unseen.iter().take(most) {
-        let (from, to) = (timeline.written(unseen.from), timeline.written(unseen.to));
+        let [from, to] = [unseen.from, unseen.to].map(|at| timeline.written_if_known(at));
         let why = &unseen.why;
         lines.push(format!("not observed between {from} and {to}: {why}"));
     }

@@ -319,7 +319,7 @@ fn recover_writes_a_whole_reel_that_says_what_is_lost() {
     assert_eq!(stats["losses"].as_array().map(Vec::is_empty), Some(false));
     let verdict = kubereel!("verify {to}").code(1).out;
     assert_has(&verdict, "all checksums match");
-    assert_has(&verdict, "the file that this one was recovered from");
+    assert_has(&verdict, "lost before the reel was recovered: ");
     let info = kubereel!("info {to}").ok();
     assert_has(&info, "are lost (the file that this one was recovered from");
     let _refused = kubereel!("recover {path} {to}").code(2).says("file exists");
@@ -349,13 +349,30 @@ fn behind_a_lost_end_nothing_is_known_and_nothing_lasts_to_the_end() {
     let cut = copies.cut();
     let new = copies.path("new.reel").to_str().expect("text").to_owned();
     let _stats = kubereel!("recover {cut} {new}").code(1);
-    for path in [&cut, &new] {
+    // The recovered reel is whole: what it lacks was not observed.
+    for (path, code) in [(&cut, 3), (&new, 4)] {
         // The recording went on until 23:22:14.
         for at in ["end", "23:21:50"] {
-            let _list = outputs(path, &format!("get deploy -n shop --at {at}"), 3);
+            let _list = outputs(path, &format!("get deploy -n shop --at {at}"), code);
         }
-        let history = outputs(path, &format!("history {BUDGET}"), 3);
+        let history = outputs(path, &format!("history {BUDGET}"), code);
         assert_has(&history, "── not observed 23:21:4");
+        assert_has(&history, " – an unknown time: versions");
+        // From an end that is not known, no time can be counted.
+        for command in ["get nodes --at -5s", "events -A --from -5s"] {
+            let refused = outputs(path, command, code);
+            assert_has(
+                &refused,
+                ": the end of the recording is lost: 2026-11-22T23:21:4",
+            );
+            assert_has(&refused, "hint: give a time: --");
+        }
+        for moment in ["problem:99", "upgrade:end"] {
+            let _absent = outputs(path, &format!("get nodes --at {moment}"), code);
+        }
+        for command in ["api-resources", "get nothing"] {
+            let _may_be_lost = outputs(path, command, code);
+        }
         assert!(!history.contains("to the end"), "{history}");
     }
     let page = outputs(&cut, &format!("describe {BUDGET} --at 23:21:30"), 0);
@@ -538,8 +555,10 @@ fn a_moment_before_a_lost_begin_is_not_outside_of_the_recording() {
     assert_has(&page, " bytes are not in whole rows");
     let recovered = copies.path("recovered.reel");
     let _page = kubereel(&["recover", &path, &text(&recovered)]).code(1);
-    for path in [path, text(&recovered)] {
-        let early = kubereel!("get {path} pods -A --at 23:21:20").code(3);
+    for (path, code) in [(path, 3), (text(&recovered), 4)] {
+        let refused = outputs(&path, "get pods -A --at +5m", code);
+        assert_has(&refused, "the start of the recording is lost");
+        let early = kubereel!("get {path} pods -A --at 23:21:20").code(code);
         assert!(!early.err.contains("outside of the recording"), "{early:?}");
     }
 }
@@ -664,14 +683,14 @@ fn the_moments_of_an_upgrade_are_those_that_can_be_read() {
     let new = copies.path("new.reel").to_str().expect("text").to_owned();
     let _stats = kubereel!("recover {path} {new}").code(1);
     let whole = outputs(DEMO, "get co/etcd --at upgrade:start", 0);
-    for path in [&path, &new] {
+    for (path, code) in [(&path, 3), (&new, 4)] {
         let begin = outputs(path, "get co/etcd --at upgrade:start", 0);
         assert_eq!(begin, whole);
-        let end = outputs(path, "get co/etcd --at upgrade:end", 4);
+        let end = outputs(path, "get co/etcd --at upgrade:end", code);
         assert!(end.contains("the end of the upgrade was not observed"));
     }
     // The lost records may have had it.
-    let _state = outputs(&new, "get co/etcd --at rv:7820", 3);
+    let _state = outputs(&new, "get co/etcd --at rv:7820", 4);
 }
 
 #[test]

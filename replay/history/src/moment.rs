@@ -429,6 +429,18 @@ pub enum ResolveError {
         /// The last time of the recording.
         end: RecordedAt,
     },
+    /// The begin of the recording, from which the time is counted, is lost by damage.
+    #[error("the start of the recording is lost: {} is the first readable record", timetext::rfc3339(*.first))]
+    StartLost {
+        /// The time of the first readable record.
+        first: RecordedAt,
+    },
+    /// The end of the recording, from which the time is counted, is lost by damage.
+    #[error("the end of the recording is lost: {} is the last readable record", timetext::rfc3339(*.last))]
+    EndLost {
+        /// The time of the last readable record.
+        last: RecordedAt,
+    },
     /// No record has a resourceVersion as high.
     #[error("rv {rv} is outside of the recording: the last recorded one is rv {last}")]
     AfterLastRevision {

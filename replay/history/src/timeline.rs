@@ -201,12 +201,18 @@ impl Timeline {
         self.zone.within(self.start(), self.end(), at)
     }
 
+    /// Formats a time as [`Timeline::written`] does; `None` is one that damage took.
+    pub fn written_if_known(&self, at: Option<RecordedAt>) -> String {
+        at.map_or_else(|| "an unknown time".to_owned(), |at| self.written(at))
+    }
+
     /// Finds the place of a moment.
     ///
     /// # Errors
-    /// When the moment has no place or more than one in this reel.
+    /// When the moment has no place or more than one in this reel, or is counted from an end that is lost.
     pub fn resolve(&self, moment: Moment) -> Result<Cut, ResolveError> {
-        moment.place(&self.known.tables)
+        let refusal = self.damage().refusal(moment);
+        refusal.map_or_else(|| moment.place(&self.known.tables), Err)
     }
 
     /// Returns the highest resourceVersion of the recording, of an object, a list, a bookmark or a probe; `None` if it
@@ -326,18 +332,6 @@ impl Timeline {
         &self.known.first_looks
     }
 
-    /// Returns the moment after which a change happened that only a list of an import shows: that of
-    /// the list before. `None` if the change itself was recorded.
-    pub fn listed_before(&self, seq: Seq) -> Option<RecordedAt> {
-        let reel = self.reel();
-        if reel.evidence_of(seq)? != Evidence::Listed {
-            return None;
-        }
-        let resource = self.key_of(reel.object_of(seq)?)?.resource;
-        let coverage = self.coverage(resource)?;
-        coverage.listed_before(seq, self.wall_of(seq))
-    }
-
     /// Returns the record that completed the first list of any resource.
     pub fn first_complete(&self) -> Option<Seq> {
         coverage::first_complete(&self.known.coverage)
@@ -412,6 +406,11 @@ impl Timeline {
     /// Returns whether damage took records, here or before the reel was recovered.
     pub fn has_lost_records(&self) -> bool {
         self.damage().took_records()
+    }
+
+    /// Returns when a damaged place begins and ends; `None` where that is lost, too.
+    pub fn damage_times(&self, span: &DamagedSpan) -> (Option<RecordedAt>, Option<RecordedAt>) {
+        span.times(&self.known.tables)
     }
 
     /// Describes the loss at a damaged place.

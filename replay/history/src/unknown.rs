@@ -27,8 +27,7 @@ impl Timeline {
         let hidden = hidden.filter(|(_, _, again)| again.is_none());
         let hidden = hidden.map(|(damaged, _, _)| damaged.from);
         let open = self.unobserved(resource).filter(|span| {
-            let is_damage = matches!(span.reason, UnobservedReason::Damaged { .. });
-            span.is_open() && !is_damage && self.concerns(span, &filter)
+            span.is_open() && !span.reason.is_damage() && self.concerns(span, &filter)
         });
         let unknown = hidden.chain(open.map(|span| span.from)).min();
         if object.is_none() {

@@ -5,7 +5,7 @@ use crate::problem::{ProblemList, RolloutOutcome, WorkloadRollout};
 use crate::span::between;
 use kubereel_cluster::{ClusterHistory, ClusterUpdate, PoolUpdate, UnreadVersions};
 use kubereel_format::RecordedAt;
-use kubereel_history::{Certainty, Cut, ObjectFilter, Timeline, node_roles};
+use kubereel_history::{Cut, ObjectFilter, Timeline, node_roles};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -250,7 +250,7 @@ fn portrait(timeline: &Timeline, end: Cut) -> ClusterPortrait {
         // A resource that was never listed has none.
         portrait.are_nodes_recorded |= state.certainty.has_state() || !state.objects.is_empty();
         portrait.node_count += state.objects.len();
-        portrait.has_unreadable_nodes |= matches!(state.certainty, Certainty::Damaged { .. });
+        portrait.has_unreadable_nodes |= state.certainty.is_damage();
         for node in state
             .objects
             .iter()

@@ -11,7 +11,7 @@ use kubereel_cluster::{
     VersionPod,
 };
 use kubereel_format::RecordedAt;
-use kubereel_history::{Certainty, timetext};
+use kubereel_history::{Certainty, UnobservedSpan, timetext};
 
 outputs! {
 /// An installation or an upgrade; docs/upgrade.md describes each field.
@@ -245,8 +245,8 @@ struct UpdatePartOutput(part: &UpdatePart) {
 struct UnobservedOutput(one: &UnobservedSource) {
     resource: String = one.resource.clone(),
     reports: &'static str = one.reports,
-    from: Option<String> = one.unseen.as_ref().map(|unseen| timetext::rfc3339(unseen.from)),
-    to: Option<String> = one.unseen.as_ref().map(|unseen| timetext::rfc3339(unseen.to)),
+    from: Option<String> = one.unseen.as_ref().and_then(UnobservedSpan::known_from).map(timetext::rfc3339),
+    to: Option<String> = one.unseen.as_ref().and_then(UnobservedSpan::known_to).map(timetext::rfc3339),
     reason: String = one.reason(),
 }
 

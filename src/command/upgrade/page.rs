@@ -782,11 +782,11 @@ fn print_unobserved(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<
     for one in &story.not_seen {
         let mut line = StyledLine::default();
         let when = one.unseen.as_ref().map_or_else(String::new, |unseen| {
-            let (from, to) = (unseen.from, unseen.to);
+            let [from, to] = [unseen.known_from(), unseen.known_to()];
             format!(
                 "{}–{}  ",
-                page.timeline.written(from),
-                page.timeline.written(to)
+                page.timeline.written_if_known(from),
+                page.timeline.written_if_known(to)
             )
         });
         line.push(Style::Strong, format!("  {when}"));

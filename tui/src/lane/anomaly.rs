@@ -30,12 +30,13 @@ pub(crate) fn anomalies(timeline: &Timeline, lanes: &[Lane], dark: &[DarkSpan]) 
     let mut all: Vec<Anomaly> = Vec::new();
     for dark in dark {
         let of = dark.only.as_ref().map(|only| format!(" of {only}"));
-        let words = format!(
-            "nothing is known{} for {}: {}",
-            of.unwrap_or_default(),
-            long(dark.span.start, dark.span.end),
-            dark.why
-        );
+        let how_long = if dark.is_behind_end(timeline) {
+            "from here on".to_owned()
+        } else {
+            format!("for {}", long(dark.span.start, dark.span.end))
+        };
+        let of = of.unwrap_or_default();
+        let words = format!("nothing is known{of} {how_long}: {}", dark.why);
         let from = dark.first_moment();
         // Resources that share a gap share its words.
         let is_told = all

@@ -40,6 +40,11 @@ impl DarkSpan {
         (self.first_moment()..self.span.end).contains(&at)
     }
 
+    /// Tells whether it is what damage took from the end: how long that was is not known.
+    pub(crate) fn is_behind_end(&self, timeline: &Timeline) -> bool {
+        self.span.start >= timeline.end()
+    }
+
     /// Tells whether what happened then came later, so that nothing is missing.
     pub(crate) fn is_blind(&self) -> bool {
         self.effect == UnobservedEffect::Late
@@ -220,7 +225,12 @@ fn lost_records(
     hidden
         .map(|(damaged, _, again)| {
             let to = again.map_or_else(|| beyond(timeline), |again| timeline.wall_of(again));
-            (damaged.from..to, "the reel is damaged")
+            let why = if damaged.is_recovered {
+                LOST_BEFORE
+            } else {
+                "the reel is damaged"
+            };
+            (damaged.from..to, why)
         })
         .collect()
 }
@@ -258,6 +268,9 @@ impl FirstSights {
     }
 }
 
+/// What is said of the records that a recovered reel lacks.
+const LOST_BEFORE: &str = "lost before the reel was recovered";
+
 fn words(timeline: &Timeline, span: &UnobservedSpan) -> String {
     match &span.reason {
         UnobservedReason::NotBegun => {
@@ -272,6 +285,7 @@ fn words(timeline: &Timeline, span: &UnobservedSpan) -> String {
         UnobservedReason::Gap { gap } if !span.is_late() => gap.cause().to_owned(),
         UnobservedReason::NotRecorded { .. } => "not recorded".to_owned(),
         UnobservedReason::Damaged { .. } => "the reel is damaged".to_owned(),
+        UnobservedReason::LostBeforeRecovery { .. } => LOST_BEFORE.to_owned(),
         reason => harmless(&reason.to_string()).into_owned(),
     }
 }

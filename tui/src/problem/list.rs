@@ -465,8 +465,8 @@ fn add_gaps(timeline: &Timeline) -> Vec<SharedGap> {
                 // has an entry of its own.
                 UnobservedReason::NotRecorded { .. }
                 | UnobservedReason::NotListedYet
-                | UnobservedReason::NotListedAgain
-                | UnobservedReason::Damaged { .. } => continue,
+                | UnobservedReason::NotListedAgain => continue,
+                reason if reason.is_damage() => continue,
                 reason => reason.to_string(),
             };
             all.push(SharedGap {

@@ -273,21 +273,21 @@ fn brief_trust(words: &str, room: u16) -> &str {
 /// Says whether all is known at the cursor, of every resource.
 fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
     let mut here = open.dark.iter().filter(|dark| dark.holds(open.place.at));
-    if let Some(DarkSpan {
-        span, why, only, ..
-    }) = here.next()
-    {
-        let (from, to) = (
-            open.timeline.written(span.start),
+    if let Some(dark) = here.next() {
+        let DarkSpan {
+            span, why, only, ..
+        } = dark;
+        let from = open.timeline.written(span.start);
+        let when = if dark.is_behind_end(&open.timeline) {
+            format!("from {from} on")
+        } else {
             // What nothing ended is unknown to the end, and not behind it.
-            open.timeline.written(span.end.min(open.timeline.end())),
-        );
+            let to = span.end.min(open.timeline.end());
+            format!("from {from} to {}", open.timeline.written(to))
+        };
         let of = only.as_ref().map(|only| format!("{only}: "));
         let of = of.unwrap_or_default();
-        return (
-            format!("unknown from {from} to {to}: {of}{why}"),
-            LaneState::Unknown,
-        );
+        return (format!("unknown {when}: {of}{why}"), LaneState::Unknown);
     }
     let reel = open.timeline.reel();
     let damages = reel.damage().len();

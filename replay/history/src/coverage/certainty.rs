@@ -94,6 +94,15 @@ impl Certainty {
         matches!(self, Self::Known { .. } | Self::ReadBack { .. })
     }
 
+    /// Returns whether damage hides the state, of this file or of the one that it was recovered from.
+    pub const fn is_damage(&self) -> bool {
+        match self {
+            Self::Damaged { .. } => true,
+            Self::Unobserved { reason, .. } => reason.is_damage(),
+            _ => false,
+        }
+    }
+
     /// Returns whether the server no longer served the resource: there were no objects of it.
     pub const fn is_gone(&self) -> bool {
         matches!(
@@ -128,6 +137,16 @@ impl Certainty {
         let listed = || coverage.into_iter().flat_map(Coverage::listed);
         let hides = |span: &&DamagedSpan| span.hides(tables, resource, (place, filter), listed());
         if let Some(span) = damaged.iter().find(hides) {
+            // This file is whole: what an earlier one lost was not observed.
+            if span.is_recovered {
+                let again = span.hidden(tables, resource, filter, listed());
+                let again = again.and_then(|(_, again)| again);
+                return Self::Unobserved {
+                    from: span.from,
+                    to: again.map(|again| tables.wall_of(again)),
+                    reason: span.reason(),
+                };
+            }
             return Self::Damaged {
                 damage: span.damage.clone(),
             };
@@ -223,7 +242,8 @@ impl Certainty {
             | UnobservedReason::RecorderPaused
             | UnobservedReason::LostChange { .. }
             | UnobservedReason::Unparsed { .. }
-            | UnobservedReason::Damaged { .. }) => Self::Unobserved {
+            | UnobservedReason::Damaged { .. }
+            | UnobservedReason::LostBeforeRecovery { .. }) => Self::Unobserved {
                 from: span.from,
                 to,
                 reason: reason.clone(),
@@ -256,7 +276,7 @@ fn rank(span: &UnobservedSpan) -> Option<u8> {
         | UnobservedReason::Gap { .. } => Some(WATCHES),
         // Unreadable versions are missing at every later moment, too: the damage is reported
         // separately.
-        UnobservedReason::Damaged { .. } => None,
+        UnobservedReason::Damaged { .. } | UnobservedReason::LostBeforeRecovery { .. } => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The damage of a reel as a whole: which of it may concern an answer.
 
 use crate::coverage::DamagedSpan;
+use crate::moment::{Moment, ResolveError};
 use crate::select::ObjectFilter;
 use crate::tables::ReelTables;
 use kubereel_format::{Loss, RecordedAt, ResourceId, Seq};
@@ -68,6 +69,25 @@ impl<'a> ReelDamage<'a> {
     /// Returns whether it hides the begin of the recording, so that it began before the first readable record.
     pub(crate) fn took_begin(self) -> bool {
         self.spans.iter().any(|span| span.is_of_begin(self.tables))
+    }
+
+    /// Returns why a time that is counted from the start or the end of the recording has no place: that is lost. Of
+    /// damage that may be anywhere, each answer says so by itself.
+    pub(crate) fn refusal(self, moment: Moment) -> Option<ResolveError> {
+        let spans = self.spans.iter();
+        let known = spans.filter(|span| span.damage.loss != Loss::Unknown);
+        let mut times = known.map(|span| span.times(self.tables));
+        let first = self.tables.start();
+        let last = self.tables.end();
+        match moment {
+            Moment::AfterStart { .. } => times
+                .any(|(from, _)| from.is_none())
+                .then_some(ResolveError::StartLost { first }),
+            Moment::BeforeEnd { .. } => times
+                .any(|(_, to)| to.is_none())
+                .then_some(ResolveError::EndLost { last }),
+            _ => None,
+        }
     }
 
     /// Returns the damage that took the object of a record.

@@ -1,6 +1,7 @@
 //! The loss by damage, as times and resources: in the reel itself, and in the damaged reel from
 //! which it was recovered.
 
+use super::unobserved::UnobservedReason;
 use crate::counttext::number;
 use crate::select::ObjectFilter;
 use crate::tables::{ReelTables, before, count_of};
@@ -97,6 +98,17 @@ impl DamagedSpan {
         }
     }
 
+    /// Returns why what it took was not observed.
+    pub(super) fn reason(&self) -> UnobservedReason {
+        let Damage { place, cause, .. } = &self.damage;
+        if self.is_recovered {
+            let cause = cause.clone();
+            return UnobservedReason::LostBeforeRecovery { cause };
+        }
+        let place = format!("{place}: {cause}");
+        UnobservedReason::Damaged { place }
+    }
+
     /// Returns whether records of a resource may be lost.
     pub(super) fn concerns(&self, resource: ResourceId) -> bool {
         match self.damage.loss {
@@ -143,8 +155,9 @@ impl DamagedSpan {
         hidden.is_some_and(|(first, again)| {
             cut.is_none_or(|(cut, wall)| {
                 // A time behind the last record before the loss has its place at the first lost
-                // record, as the times of these are lost, too.
-                let is_behind = first == cut && wall > self.from;
+                // record, as the times of these are lost, too. So has the end of the recording, if that is lost.
+                let is_behind =
+                    first == cut && (wall > self.from || self.damage.loss.last().is_none());
                 let is_before = cut == Seq(0) && self.is_of_begin(tables);
                 (first < cut || is_behind || is_before) && again.is_none_or(|again| cut <= again)
             })
@@ -164,6 +177,15 @@ impl DamagedSpan {
                 last.is_none_or(|last| last.0.saturating_add(1) >= tables.reel().end().0)
             }
         }
+    }
+
+    /// Returns when it began and ended; `None` where it took the begin or the end of the recording, whose times are
+    /// lost, too.
+    pub(crate) fn times(&self, tables: &ReelTables) -> (Option<RecordedAt>, Option<RecordedAt>) {
+        (
+            (!self.is_of_begin(tables)).then_some(self.from),
+            (!self.is_of_end(tables)).then_some(self.to),
+        )
     }
 
     /// Returns whether the first record of the recording is lost, so that it began before the first readable one.

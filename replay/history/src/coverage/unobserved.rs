@@ -186,12 +186,22 @@ pub enum UnobservedReason {
         /// The part, and the cause.
         place: String,
     },
+    /// Records were lost before the reel was recovered from a damaged one.
+    LostBeforeRecovery {
+        /// The cause.
+        cause: String,
+    },
 }
 
 impl UnobservedReason {
     /// Returns whether the watches were open, and nothing came through them.
     pub(crate) const fn is_silence(&self) -> bool {
         matches!(self, Self::NoAnswer | Self::RecorderPaused)
+    }
+
+    /// Returns whether damage is the reason, of this file or of the one that it was recovered from.
+    pub const fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged { .. } | Self::LostBeforeRecovery { .. })
     }
 
     /// Returns its effect on an answer.
@@ -213,6 +223,19 @@ impl UnobservedSpan {
     /// Returns whether nothing ended it.
     pub const fn is_open(&self) -> bool {
         matches!(self.end, SpanEnd::Open)
+    }
+
+    /// Returns when it began; `None` if damage took the begin of the recording.
+    pub fn known_from(&self) -> Option<RecordedAt> {
+        let is_lost = self.begin == SpanBegin::Start && self.reason.is_damage();
+        // Damage that may be anywhere in the recording is within it.
+        (!is_lost || self.is_open()).then_some(self.from)
+    }
+
+    /// Returns when it ended, which is the end of the recording if nothing ended it; `None` if damage took that end.
+    pub fn known_to(&self) -> Option<RecordedAt> {
+        let is_lost = self.is_open() && self.reason.is_damage() && !self.is_of_bodies();
+        (!is_lost || self.begin == SpanBegin::Start).then_some(self.to)
     }
 
     /// Returns the gap, if it is one in which changes may be missing.
@@ -285,7 +308,7 @@ impl UnobservedSpan {
     /// Returns whether only versions of some objects are unreadable in it: that they changed is known.
     pub fn is_of_bodies(&self) -> bool {
         let is_of_some = matches!(self.objects, ConcernedObjects::Of(_));
-        is_of_some && matches!(self.reason, UnobservedReason::Damaged { .. })
+        is_of_some && self.reason.is_damage()
     }
 
     /// Returns whether changes of an object that matches the filter may be missing in it, or were received later.
@@ -390,6 +413,9 @@ impl fmt::Display for UnobservedReason {
                 _ => out.write_str("an object cannot be parsed; it is kept as an unparsed line"),
             },
             Self::Damaged { place } => write!(out, "the reel is damaged: {place}"),
+            Self::LostBeforeRecovery { cause } => {
+                write!(out, "lost before the reel was recovered: {cause}")
+            }
         }
     }
 }
@@ -927,9 +953,6 @@ impl DerivedSpans<'_> {
             let end = end.map(|last| Seq(last.0.saturating_add(1)));
             // A lost end of the file has no record behind it.
             let end = end.filter(is_there);
-            let reason = UnobservedReason::Damaged {
-                place: format!("{}: {}", span.damage.place, span.damage.cause),
-            };
             let begin = begin.map_or(SpanBegin::Start, SpanBegin::Record);
             let end = match end {
                 // Intact records may lie between lost ones: the note states the end.
@@ -943,7 +966,7 @@ impl DerivedSpans<'_> {
                 let names = keys.map(|key| (key.namespace.to_owned(), key.name.to_owned()));
                 ConcernedObjects::Of(names.collect())
             });
-            if let Some(added) = self.add(begin, end, reason) {
+            if let Some(added) = self.add(begin, end, span.reason()) {
                 added.objects = names.unwrap_or_default();
             }
         }

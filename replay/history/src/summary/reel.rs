@@ -265,6 +265,7 @@ impl DamageSummary {
     fn of(timeline: &Timeline, span: &DamagedSpan) -> Self {
         let loss = span.damage.loss;
         let is_known = span.is_recovered || loss.first().is_some();
+        let (from, to) = timeline.damage_times(span);
         let number = |seq: Option<Seq>| seq.map(|seq| seq.0).filter(|_| !span.is_recovered);
         let resources = timeline.resources();
         let infos = resources
@@ -274,8 +275,8 @@ impl DamageSummary {
             place: span.damage.place.clone(),
             cause: span.damage.cause.clone(),
             lost: timeline.damage_words(span),
-            from: is_known.then_some(span.from),
-            to: is_known.then_some(span.to),
+            from: from.filter(|_| is_known),
+            to: to.filter(|_| is_known),
             first: number(loss.first()),
             last: number(loss.last()),
             resources: infos.map(ResourceInfo::qualified).collect(),

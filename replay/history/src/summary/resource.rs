@@ -4,7 +4,7 @@
 use crate::coverage::{Coverage, CoveredFrom, GapOutcome, RecordedGap, UnobservedSpan};
 use crate::tables::count_of;
 use crate::timeline::Timeline;
-use crate::timetext::Rfc3339;
+use crate::timetext::{OptionalRfc3339, Rfc3339};
 use kubereel_format::{DocumentKind, EventType, Note, RecordedAt, ResourceId, ResourceInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -104,12 +104,12 @@ struct GapSummary(gap: &RecordedGap) {
 /// A time other than a gap in which changes may be missing.
 #[derive(Eq)]
 struct UnseenSummary(span: &UnobservedSpan) {
-    /// When it began.
-    #[serde(with = "Rfc3339")]
-    from: RecordedAt = span.from,
-    /// When it ended.
-    #[serde(with = "Rfc3339")]
-    to: RecordedAt = span.to,
+    /// When it began; null if damage took the begin of the recording.
+    #[serde(with = "OptionalRfc3339")]
+    from: Option<RecordedAt> = span.known_from(),
+    /// When it ended; null if damage took the end of the recording.
+    #[serde(with = "OptionalRfc3339")]
+    to: Option<RecordedAt> = span.known_to(),
     /// The cause.
     why: String = span.reason.to_string(),
 }

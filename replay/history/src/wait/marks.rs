@@ -2,7 +2,6 @@
 //! arrival.
 
 use super::answer::{MissedReason, ReelInstant, WaitSpan};
-use crate::coverage::UnobservedReason;
 use crate::object_version::ObjectLifetime;
 use crate::select::ObjectFilter;
 use crate::tables::before;
@@ -54,7 +53,7 @@ impl HiddenTime {
             let why = match unobserved.reason {
                 _ if unobserved.open_gap().is_some() => MissedReason::Gap,
                 // Below, up to where the state is shown again. An unreadable version is reported by itself.
-                UnobservedReason::Damaged { .. } => continue,
+                ref reason if reason.is_damage() => continue,
                 _ => MissedReason::NotObserved,
             };
             dark.push(Self {
@@ -73,7 +72,12 @@ impl HiddenTime {
                 from: damaged.from,
                 below,
                 until: again.map_or(NEVER, |again| Seq(again.0.saturating_add(1))),
-                why: MissedReason::Unreadable,
+                // A recovered file is whole.
+                why: if damaged.is_recovered {
+                    MissedReason::NotObserved
+                } else {
+                    MissedReason::Unreadable
+                },
             });
         }
         if span.to.at > timeline.end() {
@@ -206,6 +210,18 @@ impl NameMarks {
 }
 
 impl Timeline {
+    /// Returns the moment after which a change happened that only a list of an import shows: that of
+    /// the list before. `None` if the change itself was recorded.
+    pub fn listed_before(&self, seq: Seq) -> Option<RecordedAt> {
+        let reel = self.reel();
+        if reel.evidence_of(seq)? != Evidence::Listed {
+            return None;
+        }
+        let resource = self.key_of(reel.object_of(seq)?)?.resource;
+        let coverage = self.coverage(resource)?;
+        coverage.listed_before(seq, self.wall_of(seq))
+    }
+
     /// Returns since when the change that a version shows may have been made: since the state before it was last
     /// known. `None` if that was known up to the version.
     pub fn unseen_before(&self, seq: Seq) -> Option<RecordedAt> {

@@ -3,8 +3,8 @@
 use crate::script::{Script, Thing, pod, thing};
 use kubereel_format::{Note, RecordedAt, ResourceId, Seq};
 use kubereel_history::{
-    Certainty, ComparisonScope, Cut, HistoryItem, HistoryQuestion, MissedReason, ObjectFilter,
-    Timeline, WaitAnswer, WaitQuestion, WaitSpan, WaitVerdict,
+    Certainty, ComparisonScope, Cut, HistoryItem, HistoryQuestion, MissedReason, Moment,
+    ObjectFilter, ResolveError, Timeline, WaitAnswer, WaitQuestion, WaitSpan, WaitVerdict,
 };
 
 const A: Thing<'static> = thing("default", "a", "u");
@@ -67,7 +67,9 @@ fn a_loss_hides_the_state_of_its_resource_until_it_is_shown_again() {
         let below = timeline.reel().seq_after(wall);
         let cut = Cut::Arrival { below, wall };
         let certainty = timeline.certainty_of(id(resource), cut, &filter);
-        matches!(certainty, Certainty::Damaged { .. })
+        // The file itself is whole.
+        assert!(!matches!(certainty, Certainty::Damaged { .. }));
+        certainty.is_damage()
     };
     let (a, b) = (vec!["a".to_owned()], vec!["b".to_owned()]);
     assert!(!judged("pods", &[], 0), "before the loss");
@@ -94,6 +96,7 @@ fn a_lost_begin_is_no_bound_of_the_recording() {
     let stream = script.connect(pods, None);
     script.initial(stream, A, 5, &pod(A, 5, "x"));
     script.synced(stream, 10);
+    script.wait(1_000);
     script.finish();
     let timeline = Timeline::open(&path).expect("a reel");
     let wall = RecordedAt::from_micros(start.micros - 60_000_000);
@@ -103,10 +106,15 @@ fn a_lost_begin_is_no_bound_of_the_recording() {
     };
     assert!(!timeline.reaches_outside(Some(cut), None));
     let certainty = timeline.certainty(pods, cut);
-    assert!(
-        matches!(certainty, Certainty::Damaged { .. }),
-        "{certainty:?}"
-    );
+    assert!(certainty.is_damage(), "{certainty:?}");
+    // From where it began, no time can be counted.
+    let micros = 5_000_000;
+    let first = timeline.start();
+    let after_start = timeline.resolve(Moment::AfterStart { micros });
+    assert_eq!(after_start, Err(ResolveError::StartLost { first }));
+    assert!(timeline.resolve(Moment::BeforeEnd { micros: 0 }).is_ok());
+    let times = timeline.damage_times(&timeline.damaged()[0]);
+    assert_eq!(times, (None, Some(start)));
 }
 
 /// A reel whose recorder was killed, with bytes in front of it: whether records followed is not known.
@@ -125,6 +133,34 @@ fn without_end() -> Timeline {
     let path = folder.path().join("damaged.reel");
     std::fs::write(&path, [b"0123456789", &killed[..]].concat()).expect("room");
     Timeline::open(&path).expect("a reel")
+}
+
+#[test]
+fn a_lost_end_hides_the_state_at_the_end_and_no_earlier_one() {
+    let timeline = without_end();
+    assert!(timeline.is_end_lost());
+    let resource = timeline.resources().find("pods").expect("pods").id;
+    let at = |moment: &str| {
+        let moment = moment.parse::<Moment>().expect("a moment");
+        timeline.resolve(moment)
+    };
+    let certainty = |moment| timeline.certainty(resource, at(moment).expect("a place"));
+    assert!(certainty("end").is_damage(), "{:?}", certainty("end"));
+    assert!(certainty("+5s").is_known(), "{:?}", certainty("+5s"));
+    let end = timeline.end();
+    assert_eq!(at("-5s"), Err(ResolveError::EndLost { last: end }));
+    // How long the lost part was is not known.
+    let lost = timeline
+        .damaged()
+        .iter()
+        .map(|span| timeline.damage_times(span));
+    assert!(lost.clone().any(|times| times == (Some(end), None)));
+    let unseen: Vec<_> = timeline.unobserved(resource).collect();
+    assert!(
+        unseen.iter().all(|span| span.known_to().is_none()),
+        "{unseen:?}"
+    );
+    assert_eq!(unseen.len(), 1);
 }
 
 #[test]
@@ -199,7 +235,7 @@ fn a_wait_does_not_know_what_a_loss_hides() {
         let missed = answer.missed.iter().map(|missed| missed.why);
         (answer.verdict, missed.collect::<Vec<_>>())
     };
-    let lost = vec![MissedReason::Unreadable];
+    let lost = vec![MissedReason::NotObserved];
     assert_eq!(answered("pods", "a", 0), (WaitVerdict::NotMet, vec![]));
     let expected = (WaitVerdict::Unknown, lost.clone());
     assert_eq!(answered("pods", "a", 1), expected);
