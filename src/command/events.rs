@@ -150,7 +150,12 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
         let (question, about) = question(args, timeline, (part.from, part.to))?;
         let mut printer = EventPrinter::of(timeline, args);
         if let Some(kept) = kept {
-            (printer.shown, printer.late, printer.unreadable, printer.widths) = kept;
+            (
+                printer.shown,
+                printer.late,
+                printer.unreadable,
+                printer.widths,
+            ) = kept;
         }
         printer.print_all(timeline.event_log(question), screen)?;
         let (shown, late) = (printer.shown, printer.late);
