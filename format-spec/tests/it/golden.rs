@@ -6,7 +6,7 @@ use std::path::Path;
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// The XXH3-128 of the files in `testdata/formats`: a reel of a version that is kept is never rewritten.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     ("0.1.reel", "d75d73478743c15490b8678df8dab5f5"),
     ("0.3.reel", "f29de5cfaa5458031f3f99f5341a0ba4"),
     ("0.4.reel", "0e10afb61b4aac89680f6cd7d077da98"),
@@ -16,6 +16,7 @@ const FILES: [(&str, &str); 9] = [
     ("1.0.reel", "46465c5d234fb2fc4868d6958c700379"),
     ("1.0-unsealed.reel", "05ecf501b55b15874f4a42340ffaca43"),
     ("1.0-large.reel", "1dea31254a072971e69f03014f167f05"),
+    ("1.0-by-object.reel", "f4dc6d0ee641fb1ac13577a582d00bd4"),
 ];
 
 #[test]
@@ -35,7 +36,7 @@ fn the_reels_of_every_version_are_never_rewritten() {
 }
 
 /// A reel in `testdata/formats`: its version, how many events and notes it has, and the digest of all of them.
-const GOLDEN: [(&str, &str, u64, usize, &str); 9] = [
+const GOLDEN: [(&str, &str, u64, usize, &str); 10] = [
     (
         "0.1.reel",
         "0.1",
@@ -94,6 +95,13 @@ const GOLDEN: [(&str, &str, u64, usize, &str); 9] = [
     ),
     (
         "1.0-large.reel",
+        "1.0",
+        33_000,
+        5,
+        "f20bba78b5cc36d30ee83ad1d48d8116",
+    ),
+    (
+        "1.0-by-object.reel",
         "1.0",
         33_000,
         5,
