@@ -35,6 +35,8 @@ pub(crate) struct BodyReader {
     modelled: Mutex<Cache<u32, Bodies>>,
     /// The last decoded block of a sealed group, and the state of the model after it.
     model: Mutex<Option<(u32, BodyModel)>>,
+    /// The orders of groups whose bodies lie by object, by the block in front of each: as many as the directory has.
+    groups: Mutex<HashMap<u32, Arc<ObjectGroup>>>,
     stored: Mutex<Cache<u64, CheckpointFrame>>,
     known: Mutex<Cache<Seq, Arc<[u8]>>>,
     /// Texts of the blob log: many bodies share one, and its block may lie far from theirs.
@@ -86,6 +88,7 @@ impl BodyReader {
             blocks: Mutex::new(Cache::new(READ_CACHE / 2)),
             modelled: Mutex::new(Cache::new(MODELLED_CACHE)),
             model: Mutex::default(),
+            groups: Mutex::default(),
             stored: Mutex::new(Cache::new(READ_CACHE / 4)),
             known: Mutex::new(Cache::new(READ_CACHE / 4)),
             texts: Mutex::new(Cache::new(READ_CACHE / 4)),
@@ -131,16 +134,19 @@ impl BodyReader {
         &self,
         reel: &Reel,
         block: &Block,
-    ) -> Result<Option<ObjectGroup>, ReadError> {
+    ) -> Result<Option<Arc<ObjectGroup>>, ReadError> {
         let Some(head) = ObjectGroup::head(reel, block) else {
             return Ok(None);
         };
+        if let Some(group) = held(&self.groups).get(&head.number) {
+            return Ok(Some(Arc::clone(group)));
+        }
         let bodies = self.bodies(reel, head)?;
         let order = bodies.blob(1).unwrap_or_default();
         let group = ObjectGroup::decode(head, order);
-        group
-            .map(Some)
-            .map_err(|error| damaged(head, error.to_string()))
+        let group = Arc::new(group.map_err(|error| damaged(head, error.to_string()))?);
+        held(&self.groups).insert(head.number, Arc::clone(&group));
+        Ok(Some(group))
     }
 
     /// Returns the block that holds the body of an event, and which of its bodies that is.
@@ -175,7 +181,7 @@ impl BodyReader {
     /// Returns the first and the last record whose bodies can be in a block.
     fn records_of(&self, reel: &Reel, block: &Block) -> (Seq, Seq) {
         let records = match self.object_group(reel, block) {
-            Ok(Some(group)) => group.records,
+            Ok(Some(group)) => group.records.clone(),
             _ => block.start.record..block.end(),
         };
         let last = records.end.min(reel.end().0).saturating_sub(1);

@@ -79,7 +79,7 @@ enum BlockBodies {
 /// A group whose bodies lie by object, and those of its blocks that were read.
 #[derive(Debug)]
 struct ScannedGroup {
-    order: ObjectGroup,
+    order: Arc<ObjectGroup>,
     /// By the number of the block; nothing if it cannot be read.
     blocks: HashMap<u32, Option<Arc<Bodies>>>,
 }
