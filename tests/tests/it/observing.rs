@@ -331,6 +331,23 @@ fn absent_then_broken_then_minimal_then_full_and_nothing_is_lost() -> Result<()>
     Ok(())
 }
 
+/// Checks that nothing was found, but perhaps that another resource than Endpoints, for which alone a test waits, was
+/// not up to date at an end soon after the begin.
+fn check_recorded(observed: &Observed) -> Result<()> {
+    let (outcome, junit) = (
+        observed.metadata("outcome")?,
+        observed.text("junit", ".xml")?,
+    );
+    let is_late = junit.matches("<failure ").count() == 1
+        && junit.contains("resources were not up to date at the end\"");
+    ensure!(
+        outcome == "recorded" || outcome == "recorded, with findings" && is_late,
+        "{outcome}: {junit}\n{}",
+        observed.log
+    );
+    Ok(())
+}
+
 /// Nothing listens there.
 const DEAD: &str = "http://127.0.0.1:1";
 
@@ -359,12 +376,7 @@ fn a_better_kubeconfig_that_does_not_work_is_not_used() -> Result<()> {
     settle(&job.cluster, "endpoints", SURE)?;
     let observed = observing.end(SURE)?;
     assert!(observed.status.success(), "{}", observed.log);
-    assert_eq!(
-        observed.metadata("outcome")?,
-        "recorded",
-        "{}",
-        observed.log
-    );
+    check_recorded(&observed)?;
     let outages = observed.notes()?.into_iter();
     let mut outages = outages.filter(|note| matches!(note, Note::OutageBegan { .. }));
     assert_eq!(outages.next(), None, "{}", observed.log);
@@ -392,7 +404,7 @@ fn a_better_kubeconfig_whose_token_is_refused_is_not_used() -> Result<()> {
     settle(&job.cluster, "endpoints", SURE)?;
     let observed = observing.end(SURE)?;
     let log = &observed.log;
-    assert_eq!(observed.metadata("outcome")?, "recorded", "{log}");
+    check_recorded(&observed)?;
     assert_eq!(observed.metadata("outages")?, "0", "{log}");
     assert!(!log.contains("token-of-another-cluster"), "{log}");
     let reel = observed.file("artifacts", ".reel")?;
