@@ -225,7 +225,7 @@ impl BodyReader {
         let read = if form == Some(Form::ByObject) {
             let most = BodyCounts {
                 // Any events of its group.
-                entries: usize::try_from(reel.event_count()).unwrap_or(usize::MAX),
+                entries: reel.versions.count(),
                 blobs: place32(block.blobs),
             };
             frame::unpack(&packed, prefix, MAX_OBJECT_FRAME)

@@ -150,6 +150,11 @@ impl Versions {
         Self { starts, seqs }
     }
 
+    /// Returns how many there are: the events of the reel.
+    pub(crate) fn count(&self) -> usize {
+        self.seqs.len()
+    }
+
     pub(crate) fn of(&self, object: ObjectId) -> &[Seq] {
         let place = place32(object.0);
         let span = self
